@@ -69,7 +69,7 @@ check-macos:
 ci:
     .ci/run
 
-# try every server of the catalogue that installs by itself: just servers --only pylsp,ruff --trace /tmp/messages
+# try every server of the catalogue that installs by itself: just servers --only pylsp,ruff --trace /tmp/messages; results of the page: --record DATE
 servers *ARGS:
     cargo bench --bench servers -- {{ARGS}}
 
@@ -96,6 +96,10 @@ looks SERVER="":
 # 300 edits from outside on each of five servers, every answer compared with a fresh server's: minutes
 soak SUBJECT="":
     cargo test --release --test integration -- soak::{{SUBJECT}} --ignored --nocapture --test-threads=1
+
+# 600 random edits: each check that the answer store answers, against a server that has just been started: half an hour
+store-soak:
+    cargo test --test integration answer_store:: -- --ignored --nocapture
 
 # twenty worktrees with twenty agents and servers that do not all fit: memory against the machine's budget, and the slowest call; just swarm pyright
 swarm SERVER="":
@@ -208,9 +212,9 @@ docs:
 docs-private:
     cargo doc --no-deps --document-private-items --open
 
-# rewrite the table of docs/languages.md from servers.toml
+# rewrite the tables of docs/languages.md, from servers.toml and the servers' trials
 readme:
-    UPDATE_README=1 cargo test --test integration readme::
+    UPDATE_README=1 cargo test --test integration readme:: -- --test-threads=1
 
 # redraw the README's pictures from real runs
 picture: release

@@ -4,6 +4,7 @@ mod support;
 
 mod across_files;
 mod ambiguous_names;
+mod answer_store;
 mod architecture;
 mod attacks;
 mod bad_input;

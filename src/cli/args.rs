@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 
 pub(crate) use self::at::AddressArgs;
-pub(crate) use self::checks::{CheckCommandArgs, ReportFile, TestsCommandArgs};
+pub(crate) use self::checks::{CheckCommandArgs, ReportFile, StoreCommand, TestsCommandArgs};
 use self::copilot::CopilotCommandArgs;
 use self::doors::{
     DaemonCommand, HookCommandArgs, InitCommandArgs, LspCommandArgs, McpCommandArgs, ViewCommandArgs,
@@ -245,6 +245,9 @@ pub(crate) enum CliCommand {
                             lsp-tools trust --revoke   revoke the permission"
     )]
     Trust(TrustCommandArgs),
+    /// Show or empty the store of earlier checks, from which unchanged trees are answered
+    #[command(subcommand)]
+    Store(StoreCommand),
     /// Show the decision of the rules for a tool call, and the deciding rule
     #[command(subcommand)]
     Policy(PolicyCommand),

@@ -98,6 +98,8 @@ pub(crate) struct Settings {
     pub(crate) editor: EditorSettings,
     /// The access of agents to the user's chats.
     pub(crate) chats: ChatSettings,
+    /// True if reports of checks are stored for later ones.
+    pub(crate) answer_store: Option<bool>,
     /// False if hooks do not check the edits of a turn at its end.
     pub(crate) end_of_turn_gate: Option<bool>,
 }

@@ -215,6 +215,9 @@ pub struct ServerSpec {
     pub set_up_as: Option<String>,
     /// The file in which the project's builds record how files are compiled.
     pub(crate) build_file: Option<BuildFile>,
+    /// The files of the user that it reads, relative to the home folder. Its findings follow from
+    /// these, the workspace, its Python environment and its own installation; unknown if absent.
+    pub(crate) reads_outside: Option<Vec<String>>,
     /// Names of folders, in the root and above it, into which packages are installed: it is
     /// restarted when the packages change.
     #[serde(default)]
@@ -469,10 +472,15 @@ impl ServerSpec {
         !self.root_workspaces.is_empty() && self.judge.as_ref().is_some_and(|rule| rule.npm.is_some())
     }
 
+    /// The names of the files that configure it.
+    pub(crate) fn configuration_files(&self) -> impl Iterator<Item = &str> {
+        let settings = self.project_settings.iter().chain(&self.configured_by).map(ConfigMarker::file);
+        settings.chain(self.root_markers.iter().map(String::as_str))
+    }
+
     /// Returns true if a file of this name configures it.
     pub(crate) fn is_configuration_file(&self, name: &str) -> bool {
-        let mut settings = self.project_settings.iter().chain(&self.configured_by);
-        settings.any(|marker| marker.file() == name) || self.root_markers.iter().any(|marker| marker == name)
+        self.configuration_files().any(|file| file == name)
     }
 
     /// Returns the set-up that the project at `root` needs for complete answers and does not have.

@@ -10,7 +10,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::{Condvar, Mutex};
 use sha2::{Digest, Sha256};
@@ -100,6 +100,17 @@ pub(crate) enum StateError {
     },
 }
 
+/// The size of a file in a [`StateFolder`].
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FileUsage {
+    /// The time of its last change.
+    pub(crate) changed: SystemTime,
+    /// Its size in bytes.
+    pub(crate) bytes: u64,
+    /// Its name.
+    pub(crate) name: StateName,
+}
+
 /// A folder that no other process or thread changes.
 #[derive(Debug)]
 pub(crate) struct LockedFolder<'a> {
@@ -146,6 +157,11 @@ impl StateFolder {
     /// describes its content in errors ("the todo lists").
     pub(crate) fn new(folders: &Folders, relative: impl AsRef<Path>, what: &'static str) -> Self {
         Self { path: folders.state.join(relative), what }
+    }
+
+    /// Like [`new`](Self::new), below the user's cache folder.
+    pub(crate) fn in_cache(folders: &Folders, relative: impl AsRef<Path>, what: &'static str) -> Self {
+        Self { path: folders.cache.join(relative), what }
     }
 
     /// Like [`new`](Self::new), for the part of `kind` that belongs to the workspace at `root`.
@@ -199,6 +215,27 @@ impl StateFolder {
         }
         names.sort();
         Ok(names)
+    }
+
+    /// Returns the sizes of the files in bytes, with their times of change, the oldest first.
+    ///
+    /// # Errors
+    /// The folder cannot be trusted or read.
+    pub(crate) fn usage(&self) -> Result<Vec<FileUsage>, StateError> {
+        let mut files = Vec::new();
+        for name in self.names()? {
+            // Another process may have removed it since.
+            let Ok(metadata) = fs::symlink_metadata(self.path.join(name.as_str())) else { continue };
+            let changed = metadata.modified().map_err(|error| self.io_error("listed", error))?;
+            files.push(FileUsage { changed, bytes: metadata.len(), name });
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    /// The path of the folder.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Creates the folder if needed and locks it against other writers. Blocks for at most two
@@ -268,6 +305,23 @@ impl LockedFolder<'_> {
                 File::open(&folder.path)?.sync_all()
             });
         written.map_err(|error| folder.io_error("written", error))
+    }
+
+    /// Removes the oldest files until all together have at most `limit` bytes.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub(crate) fn remove_oldest(&self, limit: u64) -> Result<(), StateError> {
+        let files = self.folder.usage()?;
+        let mut total: u64 = files.iter().map(|file| file.bytes).sum();
+        for file in files {
+            if total <= limit {
+                break;
+            }
+            self.remove(&file.name)?;
+            total -= file.bytes;
+        }
+        Ok(())
     }
 
     /// Removes a file; returns true if there was one.

@@ -19,3 +19,9 @@ pub(crate) mod xattr;
 
 /// Texts of the operating system as bytes.
 pub(crate) use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+/// Returns true if the file at `path`, links followed, is regular and may be run by somebody.
+pub(crate) fn is_executable(path: &std::path::Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}

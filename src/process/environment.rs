@@ -2,6 +2,8 @@
 
 use std::ffi::{OsStr, OsString};
 
+use crate::platform::OsStrExt;
+
 /// Names passed on, and, ending in `*`, prefixes of names.
 const PASSED: &[&str] = &[
     "PATH",
@@ -146,6 +148,13 @@ const SECRET: &[&str] = &[
 /// `COMPASS` counts.
 const SECRET_WORDS: &[&str] = &["PASS", "PAT", "OTP", "CRED", "CREDS", "PWD"];
 
+/// Variables passed to servers that do not affect their answers. Commands that differ only in these
+/// share a daemon.
+const IRRELEVANT: &[&str] = &["TERM", "SHELL", "USER", "LOGNAME", "LANG", "LC_*", "XDG_*", "RUST_BACKTRACE"];
+
+/// Variables of these families that do matter.
+const RELEVANT: &[&str] = &["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"];
+
 /// Parts of setting names that mark a secret inside a value, as in `-Dhttp.proxyPassword=…`.
 const SECRET_SETTINGS: &[&str] =
     &["TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "APIKEY", "API_KEY"];
@@ -157,6 +166,21 @@ pub(crate) fn inherited_variables(
 ) -> Vec<(OsString, OsString)> {
     let passed = all.filter(|(name, _)| name.to_str().is_some_and(is_passed));
     passed.filter_map(|(name, value)| Some((name.clone(), without_credentials(&name, value)?))).collect()
+}
+
+/// Returns the variables of `all` that a server gets and that may change its answers.
+pub(crate) fn relevant_variables(
+    all: impl Iterator<Item = (OsString, OsString)>,
+) -> Vec<(OsString, OsString)> {
+    inherited_variables(all).into_iter().filter(|(name, _)| !is_irrelevant(name)).collect()
+}
+
+fn is_irrelevant(name: &OsStr) -> bool {
+    let listed = IRRELEVANT.iter().any(|known| match known.strip_suffix('*') {
+        Some(start) => name.as_bytes().starts_with(start.as_bytes()),
+        None => name == *known,
+    });
+    listed && !RELEVANT.iter().any(|known| name == *known)
 }
 
 fn is_passed(name: &str) -> bool {

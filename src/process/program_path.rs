@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use crate::platform::is_executable;
 use crate::workspace::Workspace;
 
 /// The variable that names the folders of programs.
@@ -105,8 +106,7 @@ pub(crate) fn find_on_path_of_child(name: &str, path: &OsStr) -> Option<PathBuf>
 
 /// Returns true if `path` is a file that may be executed.
 pub(crate) fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+    is_executable(path)
 }
 
 #[cfg(test)]

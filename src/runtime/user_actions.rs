@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 use super::Runtime;
 use super::installs::run_recorded;
+use crate::analysis::check::stored_reports;
+use crate::analysis::check::stored_reports::AnswerStoreStatus;
 use crate::analysis::error::ToolError;
 use crate::analysis::install_outcome::InstallOutput;
 use crate::lsp::servers::install::PackagePlace;
@@ -44,6 +46,22 @@ impl Runtime {
     /// Lists the languages and servers that can be installed, and the installed ones.
     pub(crate) async fn install_list(&self) -> InstallListOutput {
         install_list::run(&self.context).await
+    }
+
+    /// Returns the size and age of the stored reports of checks.
+    ///
+    /// # Errors
+    /// Their folder cannot be read.
+    pub(crate) async fn answer_store(&self) -> Result<AnswerStoreStatus, ToolError> {
+        stored_reports::status(&self.context).await
+    }
+
+    /// Removes all stored reports of checks, and returns what there was.
+    ///
+    /// # Errors
+    /// They cannot be removed.
+    pub(crate) async fn forget_answers(&self) -> Result<AnswerStoreStatus, ToolError> {
+        stored_reports::forget(&self.context).await
     }
 
     /// Shows, grants or withdraws trust in the project.

@@ -4,7 +4,7 @@
 //! smallest [`TextChange`] between two buffers, the new places of lines ([`LineMap`]),
 //! [`Identifier`]s under or beside a position, and the [`nearest_word`] to a wrong one;
 //! hidden characters and markers for omitted text ([`words::hidden`], [`words::elision`]); bytes as
-//! digits ([`hex()`]); unified [`diff`]s, [`patch`]es, and exact replacements ([`mod@replace`]);
+//! digits ([`hex()`]); hashes over several parts ([`PartsHasher`]); unified [`diff`]s, [`patch`]es, and exact replacements ([`mod@replace`]);
 //! [`notebook`]s and their [`notebook_code`]; globs, within limits ([`read_glob`]); words for a
 //! shell ([`shell_word()`]).
 //! Everything is pure: no file, no process, no language server, no async. May use: nothing of this
@@ -30,6 +30,7 @@ mod lines;
 mod moved_block;
 pub(crate) mod notebook;
 pub(crate) mod notebook_code;
+mod parts_hasher;
 pub(crate) mod patch;
 mod position;
 pub(crate) mod replace;
@@ -46,6 +47,7 @@ pub(crate) use glob::read_glob;
 pub(crate) use hex::hex;
 pub use line_map::LineMap;
 pub(crate) use moved_block::{append_block, restore_spacing};
+pub(crate) use parts_hasher::{PartsHash, PartsHasher};
 pub use position::Position;
 pub(crate) use position::{EncodedPosition, EncodedRange, Encoding, LineColumn, Range};
 pub(crate) use toml::toml_fault;

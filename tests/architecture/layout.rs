@@ -8,20 +8,20 @@ use super::{FLOORS, GRAPH, floor};
 /// The maximum lines of code of each floor. A budget falls with its floor, and rises only with a
 /// reason in the commit.
 const MAX_CODE_LINES: &[(&str, usize)] = &[
-    ("text", 4_320),
+    ("text", 4_340),
     ("platform", 820),
-    ("workspace", 7_730),
-    ("config", 4_650),
+    ("workspace", 7_915),
+    ("config", 4_690),
     ("process", 2_720),
     ("rpc", 1_150),
-    ("lsp", 14_120),
+    ("lsp", 14_340),
     ("syntax", 8_510),
-    ("analysis", 12_710),
+    ("analysis", 12_990),
     ("policy", 2_330),
     ("tools", 16_600),
-    ("runtime", 3_130),
+    ("runtime", 3_136),
     ("bridges", 18_110),
-    ("cli", 10_780),
+    ("cli", 10_825),
 ];
 
 /// The maximum number of files of one folder, without those of folders in it.

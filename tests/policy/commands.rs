@@ -102,6 +102,8 @@ const DOORS: &[&str] =
 const WITHOUT_TOOL: &[&str] = &[
     "doctor",
     "policy check",
+    "store status",
+    "store forget",
     "tools list",
     "tools show",
     "tools schema",

@@ -51,6 +51,8 @@ pub(crate) struct CheckRequest {
     pub(crate) timeout: Option<Duration>,
     /// Limits the check to one shard of the files.
     pub(crate) shard: Option<Shard>,
+    /// True if no stored reports are used.
+    pub(crate) asks_anew: bool,
     /// A request about the same files that is sent before the check.
     pub(crate) first: Option<Arc<dyn BeforeCheck>>,
 }
@@ -90,7 +92,7 @@ pub(crate) async fn check(
         first.ask(context).await?;
     }
     let until = request.timeout.map(|timeout| Instant::now() + timeout);
-    let options = FileCheckOptions {
+    let mut options = FileCheckOptions {
         view: context.view.clone(),
         until,
         reuse: match request.first {
@@ -98,14 +100,24 @@ pub(crate) async fn check(
             None => FindingsReuse::Lasting,
         },
         left_out,
+        ..FileCheckOptions::default()
     };
+    let is_root = |path: &PathBuf| context.path(path).is_ok_and(|path| path.is_root());
+    let is_whole = request.paths.iter().all(is_root) && request.shard.is_none();
+    if !request.asks_anew {
+        options.find_stored(context, &subjects, is_whole).await;
+    }
     let checked = check_files(context, (subjects, &named), &options).await?;
     let DiagnosedFiles { reports, mut unread } = checked;
     let mut reports: Vec<FileReport> = reports.into_values().collect();
     set_secondary(&primary, &named, &mut reports);
+    if is_whole {
+        options.stored.save(context, &reports).await;
+    }
     let mut answer = answer(context, request, reports);
     unread.sort();
     answer.notes.extend(unread);
+    answer.notes.extend(options.stored.note());
     answer.notes.extend(options.left_out.notes());
     answer.notes.extend(context.manager.over_budget_news().map(|over| over.to_string()));
     Ok(answer)

@@ -1,10 +1,13 @@
 //! The check of one file by each of its servers, or by its syntax tree where there is none.
 
+use std::sync::Arc;
+
 use tokio::time::Instant;
 
 use super::file_report::FileReport;
 use super::left_out_files::LeftOutFiles;
 use super::notebook_check::{unread_status, unreadable_notebook, with_kernel_language};
+use super::stored_reports::StoredReports;
 use crate::analysis::answer::{DiagnosticItem, ServerState, ServerStatus, Verdict};
 use crate::analysis::ask::fallback;
 use crate::analysis::context::{Context, LanguageFile, from_read_error};
@@ -41,6 +44,8 @@ pub(crate) struct FileCheckOptions {
     pub reuse: FindingsReuse,
     /// The files that some of the servers do not check.
     pub left_out: LeftOutFiles,
+    /// The reports of an earlier check of an equal tree.
+    pub stored: Arc<StoredReports>,
 }
 
 impl FileCheckOptions {
@@ -59,6 +64,14 @@ impl FileCheckOptions {
         let mut servers = context.servers_for(subject, |features| features.diagnostics);
         servers.retain(|(server, _)| !self.left_out.has(server, &subject.path));
         servers
+    }
+
+    /// Finds the stored reports for `subjects`; missing ones are stored later if `stores`.
+    pub(crate) async fn find_stored(&mut self, context: &Context, subjects: &[LanguageFile], stores: bool) {
+        if self.view.is_disk() {
+            let subjects = subjects.iter().map(|subject| (subject, self.servers(context, subject))).collect();
+            self.stored = Arc::new(StoredReports::find(context, subjects, stores).await);
+        }
     }
 
     /// The earlier findings of a server in a file that are reused.
@@ -82,6 +95,9 @@ pub(crate) async fn check_file(
     subject: LanguageFile,
     options: &FileCheckOptions,
 ) -> Result<FileReport, ToolError> {
+    if let Some(report) = options.stored.report(&subject.path) {
+        return Ok(report);
+    }
     let subject = with_kernel_language(context, subject);
     if subject.path.is_notebook() && subject.language.is_none() {
         return Ok(unreadable_notebook(context, &subject));

@@ -10,22 +10,13 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 use crate::config::Folders;
 use crate::process::environment;
-use crate::text::hex;
+use crate::text::{PartsHasher, hex};
 
 /// The bytes of the hash in a daemon's file names. They keep a socket's path far below the limit of
 /// 108 bytes.
 const KEY_BYTES: usize = 10;
-
-/// Variables passed to servers that do not affect their answers. Commands that differ only in these
-/// share a daemon.
-const IRRELEVANT: &[&str] = &["TERM", "SHELL", "USER", "LOGNAME", "LANG", "LC_*", "XDG_*", "RUST_BACKTRACE"];
-
-/// Variables of these families that do matter.
-const RELEVANT: &[&str] = &["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"];
 
 /// Our own variables that affect one command only, not the shared state.
 const OF_ONE_COMMAND: &[&str] = &[NO_DAEMON, "LSP_TOOLS_LOG"];
@@ -72,12 +63,8 @@ impl DaemonIdentity {
         binary: BinaryFingerprint,
         variables: impl Iterator<Item = (OsString, OsString)>,
     ) -> Self {
-        let mut hash = Sha256::new();
-        // Each part is prefixed with its length, so that no two lists of parts hash the same input.
-        let mut add = |bytes: &[u8]| {
-            hash.update((bytes.len() as u64).to_le_bytes());
-            hash.update(bytes);
-        };
+        let mut hasher = PartsHasher::default();
+        let mut add = |bytes: &[u8]| hasher.add(bytes);
         add(env!("CARGO_PKG_VERSION").as_bytes());
         add(root.as_os_str().as_bytes());
         for folder in [&folders.config, &folders.data, &folders.state, &folders.cache] {
@@ -94,8 +81,7 @@ impl DaemonIdentity {
             add(name.as_bytes());
             add(value.as_bytes());
         }
-        let digest = hash.finalize();
-        let key = hex(&digest[..KEY_BYTES]);
+        let key = hex(&hasher.finish()[..KEY_BYTES]);
         Self { root: root.to_owned(), binary, key }
     }
 
@@ -122,8 +108,8 @@ fn relevant_variables(variables: impl Iterator<Item = (OsString, OsString)>) -> 
         name.as_bytes().starts_with(b"LSP_TOOLS_") && !OF_ONE_COMMAND.iter().any(|known| name == known)
     });
     let own: Vec<_> = own.cloned().collect();
-    let passed = environment::inherited_variables(all.into_iter()).into_iter();
-    let mut chosen: Vec<_> = passed.filter(|(name, _)| !is_irrelevant(name)).chain(own).collect();
+    let passed = environment::relevant_variables(all.into_iter());
+    let mut chosen: Vec<_> = passed.into_iter().chain(own).collect();
     // The daemon is started through a shell, and some shells drop variables with invalid names.
     chosen.retain(|(name, _)| is_shell_name(name));
     chosen.sort();
@@ -135,14 +121,6 @@ fn is_shell_name(name: &OsStr) -> bool {
     let bytes = name.as_bytes();
     bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
         && bytes.first().is_some_and(|first| !first.is_ascii_digit())
-}
-
-fn is_irrelevant(name: &OsStr) -> bool {
-    let listed = IRRELEVANT.iter().any(|known| match known.strip_suffix('*') {
-        Some(start) => name.as_bytes().starts_with(start.as_bytes()),
-        None => name == *known,
-    });
-    listed && !RELEVANT.iter().any(|known| name == *known)
 }
 
 impl BinaryFingerprint {

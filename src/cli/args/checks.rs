@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use super::output_format::CliOutputFormat;
 use super::values::at_least_one;
@@ -45,9 +45,21 @@ pub(crate) struct CheckCommandArgs {
     /// machine
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
+    /// Ask the servers, not the answer store
+    #[arg(long)]
+    pub(crate) no_store: bool,
     /// Also write a report to a file, in sarif, github, gitlab or junit; may be given several times
     #[arg(long, value_name = "FORMAT=FILE", value_hint = ValueHint::FilePath)]
     pub(crate) report: Vec<ReportFile>,
+}
+
+/// The commands of the answer store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
+pub(crate) enum StoreCommand {
+    /// Show the folder, size and age of the answer store
+    Status,
+    /// Remove all stored answers
+    Forget,
 }
 
 /// A file for a report of a check.

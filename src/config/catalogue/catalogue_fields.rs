@@ -69,6 +69,7 @@ pub(crate) const SERVER: &[ConfigField] = &[
     launch("set-up-as", Text),
     launch("build-file", Record(BUILD_FILE)),
     plain("restarts-with", Texts),
+    launch("reads-outside", Texts),
     plain("packages-in", Texts),
     plain("asks-for-settings", Flag),
     launch("initialization-options", Free),

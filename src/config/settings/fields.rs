@@ -36,6 +36,7 @@ pub(crate) const SETTINGS: &[ConfigField] = &[
     MCP,
     launch("editor", Record(EDITOR)),
     plain("chats", Record(CHATS)),
+    plain("answer-store", Flag),
     plain("end-of-turn-gate", Flag),
 ];
 

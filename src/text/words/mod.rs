@@ -1,5 +1,6 @@
 //! Words and excerpts of a text: identifiers, shell words, suggestions, shortened lines.
 
+pub(crate) mod age;
 pub(crate) mod elision;
 pub(crate) mod excerpt;
 pub(crate) mod hidden;

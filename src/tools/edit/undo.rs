@@ -11,6 +11,7 @@ use crate::analysis::breakage::diagnostics_baseline::{BreakageMode, EditJudge};
 use crate::analysis::breakage::edit_judgement::EditJudgement;
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::policy::request::Effect;
+use crate::text::words::age::age;
 use crate::tools::api::edit_scheduler::EditScope;
 use crate::tools::api::timestamp;
 use crate::tools::api::tool::{Call, Card, Tool};
@@ -167,8 +168,8 @@ async fn list(call: &Call<'_>) -> Result<UndoOutput, ToolError> {
     let has_more = history.len() > MAX_LISTED_UNDO_EDITS;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let past = |entry: &HistoryEntry| {
-        let age = Some(format_ago(now.saturating_sub(seconds_of(entry))));
-        PastEdit { age, ..to_past_edit(entry) }
+        let since = age(now.saturating_sub(seconds_of(entry)));
+        PastEdit { age: Some(format!("{since} ago")), ..to_past_edit(entry) }
     };
     let edits = history.iter().take(MAX_LISTED_UNDO_EDITS).map(past).collect();
     Ok(UndoOutput { results: Vec::new(), undo: None, judgement: None, edits, has_more })
@@ -177,15 +178,6 @@ async fn list(call: &Call<'_>) -> Result<UndoOutput, ToolError> {
 /// The time of the edit, in seconds since 1970.
 fn seconds_of(entry: &HistoryEntry) -> u64 {
     entry.time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
-}
-
-fn format_ago(seconds: u64) -> String {
-    match seconds {
-        0..60 => format!("{seconds} s ago"),
-        60..3_600 => format!("{} min ago", seconds / 60),
-        3_600..172_800 => format!("{} h ago", seconds / 3_600),
-        _ => format!("{} days ago", seconds / 86_400),
-    }
 }
 
 /// An edit in the form of answers.
@@ -204,19 +196,5 @@ pub(crate) fn to_past_edit(entry: &HistoryEntry) -> PastEdit {
         age: None,
         files: entry.files.iter().map(file).collect(),
         undone_by: entry.undone_by.map(|id| id.to_string()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn age_of_edit_is_shown_in_largest_unit() {
-        for (seconds, expected) in
-            [(5, "5 s ago"), (125, "2 min ago"), (7_200, "2 h ago"), (864_000, "10 days ago")]
-        {
-            assert_eq!(format_ago(seconds), expected);
-        }
     }
 }

@@ -47,6 +47,8 @@ pub(crate) struct DiagnosticsArgs {
 pub(crate) struct InProcess {
     /// Limits the check to one shard of the files.
     pub shard: Option<Shard>,
+    /// True if no stored reports of an earlier check are used.
+    pub asks_anew: bool,
     /// A request about the same files that is sent before the check.
     pub(crate) first: Option<Arc<dyn BeforeCheck>>,
     /// True if findings of syntax trees count as an answer without any server, because the caller
@@ -67,6 +69,7 @@ impl DiagnosticsArgs {
             limit: self.limit,
             timeout: self.timeout_ms.map(Duration::from_millis),
             shard: self.in_process.shard,
+            asks_anew: self.in_process.asks_anew || self.in_process.first.is_some(),
             first: self.in_process.first.clone(),
         }
     }

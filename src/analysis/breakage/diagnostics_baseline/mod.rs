@@ -363,13 +363,14 @@ async fn check_files_until(
     mode: BreakageMode,
     until: Instant,
 ) -> BTreeMap<WorkspacePath, FileReport> {
-    let options = FileCheckOptions {
+    let mut options = FileCheckOptions {
         view: view.clone(),
         until: Some(until),
         reuse: FindingsReuse::Recent,
         ..FileCheckOptions::default()
     };
     if let BreakageMode::Difference(_) = mode {
+        options.find_stored(context, &subjects, false).await;
         let none_named = BTreeSet::new();
         let checked = checked_files::check_files(context, (subjects, &none_named), &options).await;
         return checked.map(|checked| checked.reports).unwrap_or_default();

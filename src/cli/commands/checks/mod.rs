@@ -1,5 +1,6 @@
 //! Commands that check files, changes and tests.
 
+pub(crate) mod answer_store;
 pub(crate) mod check;
 pub(crate) mod check_changes;
 pub(crate) mod check_report;

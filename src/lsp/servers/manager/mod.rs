@@ -3,6 +3,7 @@
 //! memory runs short; notified of every change on disk.
 
 mod change_recorder;
+pub(crate) mod findings_inputs;
 mod housekeeping;
 mod inspected_files;
 mod launch;
@@ -235,6 +236,11 @@ impl Manager {
             trace: setup.trace.clone(),
             progress: setup.progress.clone(),
         })
+    }
+
+    /// Returns the root that `server` has for `path`; `None` if it needs a marker that is missing.
+    pub(crate) fn known_root(&self, server: &str, path: &WorkspacePath) -> Option<WorkspacePath> {
+        self.shared.key(server, path).ok().map(|key| key.root)
     }
 
     /// Returns the session of `server` for `path`, started if needed; waits for the start at most

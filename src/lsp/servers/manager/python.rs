@@ -199,7 +199,7 @@ async fn interpreter_wrapper(setup: &ManagerSetup, libraries: &Libraries) -> Res
 }
 
 /// Returns the user's own interpreter itself: the one on PATH may be a script that selects another.
-async fn base_interpreter(setup: &ManagerSetup) -> Option<PathBuf> {
+pub(super) async fn base_interpreter(setup: &ManagerSetup) -> Option<PathBuf> {
     let found = setup.base_python.get_or_init(|| async {
         let program = python::base_interpreter(&setup.workspace)?;
         let output =
@@ -209,6 +209,14 @@ async fn base_interpreter(setup: &ManagerSetup) -> Option<PathBuf> {
         (path.is_absolute() && !real.starts_with(setup.workspace.root())).then_some(path)
     });
     found.await.clone()
+}
+
+/// Returns the folders that this interpreter imports modules from; `None` if it does not tell.
+pub(super) async fn base_import_folders(setup: &ManagerSetup) -> Option<Vec<PathBuf>> {
+    let Some(program) = base_interpreter(setup).await else { return Some(Vec::new()) };
+    let code = "import os, sys; print(os.pathsep.join(sys.path))";
+    let folders = first_output_line(setup, &program, &["-Bc", code]).await?;
+    Some(std::env::split_paths(&folders).filter(|folder| folder.is_absolute()).collect())
 }
 
 /// Returns the first line that a program prints, run outside the project.

@@ -1,0 +1,274 @@
+//! The answer store: checks of equal trees are answered without a server, and all others are not.
+
+use std::fs;
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, copy_folder};
+
+const ON: &str = "answer-store = true\n";
+const SERVERS: [&str; 2] = ["ty", "ruff"];
+const CART: &str = "import os\n\n\ndef total(n: int) -> int:\n    return n\n";
+const PACKAGE: &str = ".venv/lib/python3.11/site-packages/pack/__init__.py";
+const VENV: &str = "home = /usr/bin\nversion = 3.11.2\n";
+const USER: &str = "from shop.cart import total\n\nx: int = total(\"3\")\n";
+
+fn shop() -> Project {
+    let project = Project::new([
+        ("pyproject.toml", "[project]\nname = \"shop\"\nversion = \"1\"\n"),
+        (".gitignore", "made.py\n"),
+        ("shop/__init__.py", ""),
+        ("shop/cart.py", CART),
+        ("shop/use.py", USER),
+        ("made.py", "VERSION = 1\n"),
+        // Without it the packages of this machine's interpreter count.
+        (".venv/pyvenv.cfg", VENV),
+        (PACKAGE, "one: int = 1\n"),
+    ]);
+    project.write_settings(ON);
+    project
+}
+
+/// The parts of a check that must not depend on where it comes from, and whether it comes from the
+/// store.
+async fn check(project: &Project, root: PathBuf) -> (Value, bool) {
+    let shop = project.opening().servers(&SERVERS).workspace(root).open();
+    let answer = shop.answer("lsp_diagnostics", json!({"paths": ["."]})).await;
+    let states = shop.ok("lsp_servers", json!({})).await["servers"].to_string();
+    shop.shutdown().await;
+    let is_stored = answer["notes"].to_string().contains("are from a check");
+    assert_eq!(is_stored, !states.contains("\"pid\""), "{states}");
+    let parts = ["diagnostics", "count", "verdict", "incomplete", "files"];
+    (json!(parts.map(|part| answer[part].clone())), is_stored)
+}
+
+fn entries(project: &Project) -> Vec<PathBuf> {
+    let folder = fs::read_dir(project.beside("cache/reports")).into_iter().flatten().flatten();
+    let files = folder.map(|entry| entry.path());
+    files.filter(|path| !path.ends_with(".lock")).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn check_of_equal_tree_needs_no_server_and_check_of_changed_tree_does() {
+    let project = shop();
+    let root = project.root();
+    let (first, is_stored) = check(&project, root.clone()).await;
+    assert!(!is_stored && first.to_string().contains("invalid-argument-type"), "{first}");
+    assert!(first.to_string().contains("F401") && first[2] == "complete", "{first}");
+    assert_eq!(check(&project, root.clone()).await, (first.clone(), true));
+
+    let other = project.beside("elsewhere/deep/copy/shop");
+    copy_folder(&root, &other);
+    assert_eq!(check(&project, other).await, (first.clone(), true));
+
+    let write = |name: &str, text: &str| project.write(name, text);
+    type Change<'a> = (&'a str, Box<dyn Fn() + 'a>, Box<dyn Fn() + 'a>);
+    let changes: Vec<Change<'_>> = vec![
+        (
+            "a file of the same length",
+            Box::new(|| write("shop/cart.py", &CART.replace("int", "str"))),
+            Box::new(|| write("shop/cart.py", CART)),
+        ),
+        (
+            "an ignored file",
+            Box::new(|| write("made.py", "VERSION = 2\n")),
+            Box::new(|| write("made.py", "VERSION = 1\n")),
+        ),
+        (
+            "settings",
+            Box::new(|| write("ruff.toml", "[lint]\nignore = [\"F401\"]\n")),
+            Box::new(|| fs::remove_file(root.join("ruff.toml")).unwrap()),
+        ),
+        (
+            "settings that lead out",
+            Box::new(|| write("ty.toml", "[environment]\nextra-paths = [\"../lib\"]\n")),
+            Box::new(|| fs::remove_file(root.join("ty.toml")).unwrap()),
+        ),
+        (
+            "an empty folder, which can be a package",
+            Box::new(|| fs::create_dir(root.join("lib")).unwrap()),
+            Box::new(|| fs::remove_dir(root.join("lib")).unwrap()),
+        ),
+        (
+            "an executable file",
+            Box::new(|| {
+                fs::set_permissions(root.join("shop/cart.py"), Permissions::from_mode(0o755)).unwrap()
+            }),
+            Box::new(|| {
+                fs::set_permissions(root.join("shop/cart.py"), Permissions::from_mode(0o644)).unwrap()
+            }),
+        ),
+        (
+            "a link to a folder outside",
+            Box::new(|| symlink(project.beside("config"), root.join("out")).unwrap()),
+            Box::new(|| fs::remove_file(root.join("out")).unwrap()),
+        ),
+        (
+            "an import from above",
+            Box::new(|| write("shop/use.py", &format!("from ...other import x\n{USER}"))),
+            Box::new(|| write("shop/use.py", USER)),
+        ),
+        (
+            "settings above the workspace",
+            Box::new(|| fs::write(root.with_file_name("ruff.toml"), "lint.ignore = [\"F401\"]\n").unwrap()),
+            Box::new(|| fs::remove_file(root.with_file_name("ruff.toml")).unwrap()),
+        ),
+        (
+            "an environment that shares packages",
+            Box::new(|| write(".venv/pyvenv.cfg", &format!("{VENV}include-system-site-packages = true\n"))),
+            Box::new(|| write(".venv/pyvenv.cfg", VENV)),
+        ),
+        (
+            "a package's file of the same length",
+            Box::new(|| write(PACKAGE, "two: int = 2\n")),
+            Box::new(|| write(PACKAGE, "one: int = 1\n")),
+        ),
+        (
+            "the user's settings",
+            Box::new(|| project.write_settings(&format!("{ON}limits.walk-files = 5_000\n"))),
+            Box::new(|| project.write_settings(ON)),
+        ),
+    ];
+    for (what, change, back) in &changes {
+        change();
+        assert!(!check(&project, root.clone()).await.1, "after {what}");
+        back();
+        assert_eq!(check(&project, root.clone()).await, (first.clone(), true), "after {what}, taken back");
+    }
+    write("README.md", "# Shop\n");
+    assert!(check(&project, root.clone()).await.1, "prose is nothing that a server reads");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn broken_and_foreign_entries_of_the_store_are_not_used() {
+    let project = shop();
+    let (first, _) = check(&project, project.root()).await;
+    let [entry] = <[PathBuf; 1]>::try_from(entries(&project)).expect("one entry");
+    let whole = fs::read_to_string(&entry).expect("the entry");
+    let cut = &whole[..whole.len() / 2];
+    let newer = whole.replace("\"form\":1", "\"form\":2");
+    assert_ne!(newer, whole);
+    for broken in [cut, &newer, "", "[]", "<html>login</html>", "{\"form\":1}"] {
+        fs::write(&entry, broken).expect("the entry");
+        let (again, is_stored) = check(&project, project.root()).await;
+        assert_eq!((again, is_stored), (first.clone(), false), "{broken:.20}");
+        assert_eq!(
+            fs::read_to_string(&entry).expect("the entry").len(),
+            whole.len(),
+            "a whole entry takes its place"
+        );
+    }
+    fs::remove_file(&entry).expect("the entry");
+    fs::create_dir(&entry).expect("a folder in its place");
+    assert_eq!(check(&project, project.root()).await, (first, false));
+}
+
+#[test]
+fn store_is_shown_emptied_and_switched_off() {
+    let project = shop();
+    let servers = crate::support::real_servers(&SERVERS);
+    let run = |arguments: &[&str]| {
+        let output = project.command(Some(&servers)).args(arguments).output().expect("the program");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (text(&output.stdout), text(&output.stderr))
+    };
+    assert!(run(&["store", "status"]).0.ends_with("contains no stored check\n"));
+    let (findings, _) = run(&["check"]);
+    let status = run(&["store", "status"]).0;
+    assert!(status.contains("contains 1 stored check, ") && status.ends_with(" ago\n"), "{status}");
+    let (stored, notes) = run(&["check"]);
+    assert!(stored == findings && notes.contains("are from a check"), "{stored}{notes}");
+    assert!(!run(&["check", "--no-store"]).1.contains("are from a check"));
+    assert!(run(&["check", "shop/use.py"]).1.contains("the findings of 1 file are from a check"));
+    let [entry] = <[PathBuf; 1]>::try_from(entries(&project)).expect("one entry");
+    let text = fs::read_to_string(&entry).expect("the entry");
+    let (before, after) = text.split_once("\"written\":").expect("the time");
+    let later = after.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    fs::write(&entry, format!("{before}\"written\":{}{later}", u64::MAX)).expect("the entry");
+    let (stored, notes) = run(&["check"]);
+    assert!(stored == findings && notes.contains("are from a check 0 s ago"), "{stored}{notes}");
+    project.write_settings(&format!("{ON}permissions.deny = [\"read(shop/cart.py)\"]\n"));
+    let (shown, notes) = run(&["check"]);
+    assert!(!notes.contains("are from a check") && !shown.contains("def total"), "{shown}{notes}");
+    project.write_settings(ON);
+    assert!(run(&["store", "forget"]).0.contains("no longer contains 1 stored check"));
+    assert!(run(&["store", "status", "--format", "json"]).0.contains("\"checks\":0"));
+    project.write_settings("");
+    run(&["check"]);
+    assert!(entries(&project).is_empty());
+}
+
+/// The texts that a random edit gives each file; the empty ones stand for no file.
+const STATES: [(&str, &[&str]); 9] = [
+    ("shop/cart.py", &[CART, "def total(n: str) -> str:\n    return n\n", "total: int = 3\n"]),
+    ("shop/use.py", &[USER, "import made\nimport lib\n\nx: str = made.VERSION\n", ""]),
+    ("shop/more.py", &["", "from shop import cart as cart\nfrom pack import one\n\none.two\n"]),
+    ("made.py", &["VERSION = 1\n", "VERSION = \"1\"\n", ""]),
+    ("lib/note.txt", &["", "a folder can be a package\n"]),
+    ("ruff.toml", &["", "[lint]\nselect = [\"E\", \"F\", \"I\"]\n"]),
+    (
+        "pyproject.toml",
+        &[
+            "[project]\nname = \"shop\"\nversion = \"1\"\n",
+            "[tool.pyright]\nstrict = [\"shop\"]\n",
+            "[tool.ty.rules]\ninvalid-argument-type = \"ignore\"\n",
+        ],
+    ),
+    (".venv/lib/python3.11/site-packages/pack/one.py", &["two: int = 2\n", "three: int = 3\n", ""]),
+    (".venv/pyvenv.cfg", &["home = /usr/bin\nversion = 3.11.2\n"]),
+];
+
+/// After each random edit, compares what the store says with servers that have just been started.
+async fn soak(servers: &'static [&'static str], steps: usize, seed: u64) {
+    let (project, anew) = (shop(), Project::new([]));
+    anew.write_settings("");
+    let check = async |settings: &Project| {
+        let shop = settings.opening().servers(servers).workspace(project.root()).open();
+        let answer = shop.answer("lsp_diagnostics", json!({"paths": ["."]})).await;
+        shop.shutdown().await;
+        let parts = ["diagnostics", "count", "verdict", "incomplete", "files"];
+        (
+            json!(parts.map(|part| answer[part].clone())),
+            answer["notes"].to_string().contains("are from a check"),
+        )
+    };
+    let mut random = seed;
+    let mut next = |below: usize| {
+        // Knuth's generator; its high bits are the random ones.
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) as usize % below
+    };
+    let mut stored = 0;
+    for step in 0..steps {
+        let (file, texts) = STATES[next(STATES.len())];
+        match texts[next(texts.len())] {
+            "" => _ = fs::remove_file(project.path(file)),
+            text => project.write(file, text),
+        }
+        let (told, is_stored) = check(&project).await;
+        if is_stored {
+            stored += 1;
+            assert_eq!(
+                (told, false),
+                check(&anew).await,
+                "seed {seed}, step {step}, after an edit of {file}"
+            );
+        }
+    }
+    println!(
+        "{servers:?}, seed {seed}: {stored} of {steps} checks from the store, all as those of fresh servers"
+    );
+    assert!(stored * 10 > steps, "the store was hardly used");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "minutes: just store-soak"]
+async fn stored_checks_equal_those_of_fresh_servers_after_random_edits() {
+    soak(&["ty", "ruff"], 300, 20_261_128).await;
+    soak(&["pyright"], 100, 2).await;
+    soak(&["basedpyright"], 100, 3).await;
+    soak(&["pylsp"], 100, 4).await;
+}
