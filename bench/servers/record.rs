@@ -27,7 +27,7 @@ struct Record {
 /// Adds the rows of servers that were installed to the file.
 pub fn record(rows: &[Row], date: &str) -> anyhow::Result<()> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("bench/results/servers.toml");
-    let known = fs::read_to_string(&path).unwrap_or_default();
+    let known = fs::read_to_string(&path)?;
     let mut records: BTreeMap<String, Record> = toml::from_str(&known)?;
     for row in rows.iter().filter(|row| !matches!(row.installed, Cell::Wrong { .. })) {
         let record = Record {

@@ -168,11 +168,14 @@ pub(crate) fn inherited_variables(
     passed.filter_map(|(name, value)| Some((name.clone(), without_credentials(&name, value)?))).collect()
 }
 
-/// Returns the variables of `all` that a server gets and that may change its answers.
+/// Returns the variables of `all` that a server gets and that may change its answers, sorted.
 pub(crate) fn relevant_variables(
     all: impl Iterator<Item = (OsString, OsString)>,
 ) -> Vec<(OsString, OsString)> {
-    inherited_variables(all).into_iter().filter(|(name, _)| !is_irrelevant(name)).collect()
+    let mut chosen = inherited_variables(all);
+    chosen.retain(|(name, _)| !is_irrelevant(name));
+    chosen.sort();
+    chosen
 }
 
 fn is_irrelevant(name: &OsStr) -> bool {

@@ -56,7 +56,7 @@ impl Runtime {
         stored_reports::status(&self.context).await
     }
 
-    /// Removes all stored reports of checks, and returns what there was.
+    /// Removes all stored reports of checks. Returns the status before.
     ///
     /// # Errors
     /// They cannot be removed.

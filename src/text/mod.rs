@@ -2,13 +2,12 @@
 //!
 //! Contents: document [`Buffer`]s (ropes), [`Position`]s and the three wire [`Encoding`]s, the
 //! smallest [`TextChange`] between two buffers, the new places of lines ([`LineMap`]),
-//! [`Identifier`]s under or beside a position, and the [`nearest_word`] to a wrong one;
-//! hidden characters and markers for omitted text ([`words::hidden`], [`words::elision`]); bytes as
-//! digits ([`hex()`]); hashes over several parts ([`PartsHasher`]); unified [`diff`]s, [`patch`]es, and exact replacements ([`mod@replace`]);
-//! [`notebook`]s and their [`notebook_code`]; globs, within limits ([`read_glob`]); words for a
-//! shell ([`shell_word()`]).
-//! Everything is pure: no file, no process, no language server, no async. May use: nothing of this
-//! crate.
+//! [`Identifier`]s under or beside a position, and the [`nearest_word`] to a wrong one; hidden
+//! characters and markers for omitted text ([`words::hidden`], [`words::elision`]); bytes as digits
+//! ([`hex()`]); hashes over several parts ([`PartsHasher`]); unified [`diff`]s, [`patch`]es, and
+//! exact replacements ([`mod@replace`]); [`notebook`]s and their [`notebook_code`]; globs, within
+//! limits ([`read_glob`]); words for a shell ([`shell_word()`]). Everything is pure: no file, no
+//! process, no language server, no async. May use: nothing of this crate.
 //!
 //! Two kinds of position exist and cannot be mixed up. [`Position`] counts Unicode scalar values
 //! and is used by every floor above. [`EncodedPosition`] counts code units of a named encoding and

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
@@ -32,13 +32,13 @@ pub(crate) struct TreeDigest {
 }
 
 impl Workspace {
-    /// Returns a digest of the workspace: its folders, and the paths, contents and executable bits of
-    /// the files for whose path (relative) `counts` holds, hidden and ignored ones included.
+    /// Returns a digest of the workspace: its folders, and the paths, contents and executable bits
+    /// of the files for whose path (relative) `counts` holds, hidden and ignored ones included.
     ///
     /// Stores of version control, caches, installed packages of JavaScript and the `environments`
-    /// (absolute) do not count. `None` if the tree is too large or not read by `until`, a link leads
-    /// to a folder elsewhere, a file cannot be read, or `is_whole` fails for the path and the content
-    /// of one: that file leads out.
+    /// (absolute) do not count. `None` if the tree is too large or not read by `until`, a link
+    /// leads to a folder elsewhere, a file cannot be read, or `is_whole` fails for the path and the
+    /// content of one: that file leads out.
     pub(crate) fn tree_digest(
         &self,
         environments: &[PathBuf],
@@ -74,8 +74,8 @@ impl Workspace {
         digest_below(self.root(), false, is_left_out, digest_of, until)
     }
 
-    /// The digest of a link to a folder, by where it leads: what is there counts itself. `None` if it
-    /// leads to a folder that does not count.
+    /// The digest of a link to a folder, by where it leads: what is there counts itself. `None` if
+    /// it leads to a folder that does not count.
     fn folder_link_digest(&self, path: &Path, environments: &[PathBuf]) -> Option<EntryDigest> {
         let target = fs::canonicalize(path).ok()?;
         let mut between = target.ancestors().take_while(|folder| *folder != self.root());
@@ -88,8 +88,8 @@ impl Workspace {
     }
 }
 
-/// Returns true for a folder, or a link to one, whose content programs that check files do not read,
-/// or that is one of the `environments` (canonical).
+/// Returns true for a folder, or a link to one, whose content programs that check files do not
+/// read, or that is one of the `environments` (canonical).
 fn is_apart(path: &Path, environments: &[PathBuf]) -> bool {
     if path.join("pyvenv.cfg").is_file() {
         return fs::canonicalize(path).is_ok_and(|folder| environments.contains(&folder));
@@ -170,9 +170,9 @@ fn add_stamp(hasher: &mut PartsHasher, path: &Path) -> Option<()> {
     Some(())
 }
 
-/// Hashes the entries below `root`, without folders for which `is_left_out` holds, by their paths and what
-/// `digest_of` returns for them: `None` ends the walk without a result, `Some(None)` leaves an entry
-/// out.
+/// Hashes the entries below `root`, without folders for which `is_left_out` holds, by their paths
+/// and what `digest_of` returns for them: `None` ends the walk without a result, `Some(None)`
+/// leaves an entry out.
 fn digest_below(
     root: &Path,
     follow_links: bool,
@@ -181,7 +181,7 @@ fn digest_below(
     until: Instant,
 ) -> Option<TreeDigest> {
     let found: Mutex<Vec<(PathBuf, EntryDigest)>> = Mutex::default();
-    let is_cut = AtomicBool::new(false);
+    let (is_cut, seen) = (AtomicBool::new(false), AtomicUsize::new(0));
     let mut walk = WalkBuilder::new(root);
     walk.standard_filters(false).follow_links(follow_links).threads(walk_threads());
     walk.filter_entry(move |entry| {
@@ -194,17 +194,15 @@ fn digest_below(
                 is_cut.store(true, Ordering::Relaxed);
                 WalkState::Quit
             };
+            if seen.fetch_add(1, Ordering::Relaxed) > MAX_ENTRIES || Instant::now() > until {
+                return quit();
+            }
             // A link to nowhere, or in a circle; a folder without permission.
             let Ok(entry) = entry else { return if follow_links { WalkState::Continue } else { quit() } };
             let Ok(relative) = entry.path().strip_prefix(root) else { return quit() };
             match digest_of(&entry, relative) {
                 Some(Some(digest)) => {
-                    let mut found = found.lock();
-                    found.push((relative.to_owned(), digest));
-                    if found.len() > MAX_ENTRIES || Instant::now() > until {
-                        drop(found);
-                        return quit();
-                    }
+                    found.lock().push((relative.to_owned(), digest));
                     WalkState::Continue
                 }
                 Some(None) => WalkState::Continue,

@@ -70,7 +70,9 @@ impl FileCheckOptions {
     pub(crate) async fn find_stored(&mut self, context: &Context, subjects: &[LanguageFile], stores: bool) {
         if self.view.is_disk() {
             let subjects = subjects.iter().map(|subject| (subject, self.servers(context, subject))).collect();
-            self.stored = Arc::new(StoredReports::find(context, subjects, stores).await);
+            self.stored = Arc::new(
+                StoredReports::find(context, subjects, stores, self.until.map(Instant::into_std)).await,
+            );
         }
     }
 

@@ -3,8 +3,8 @@
 //! [`checked_files`] expands folders to files, without [`left_out_files`] and those of another
 //! [`shard`], and has them opened in batches ([`opened_ahead`]). [`file_check`] asks all servers of
 //! a file at once, and the syntax tree if there are none; the result is a [`file_report`] with its
-//! verdict; [`stored_reports`] come from an earlier check of an equal tree. [`notebook_check`] has the exceptions for notebooks, and [`files_with_server`] the files
-//! that a server could check.
+//! verdict; [`stored_reports`] come from an earlier check of an equal tree. [`notebook_check`] has
+//! the exceptions for notebooks, and [`files_with_server`] the files that a server could check.
 
 pub(crate) mod checked_files;
 pub(crate) mod file_check;

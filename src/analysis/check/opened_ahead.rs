@@ -15,7 +15,7 @@ use crate::workspace::WorkspacePath;
 /// between them.
 pub(super) async fn open_ahead(context: &Context, batch: &[LanguageFile], options: &FileCheckOptions) {
     let deadline = options.deadline(context);
-    let is_asked_for = |path: &WorkspacePath| !path.is_notebook() && options.stored.report(path).is_none();
+    let is_asked_for = |path: &WorkspacePath| !path.is_notebook() && !options.stored.has(path);
     let mut wanted: Vec<(Arc<Session>, Vec<&WorkspacePath>)> = Vec::new();
     for subject in batch.iter().filter(|subject| is_asked_for(&subject.path)) {
         for (server, spec) in options.servers(context, subject) {

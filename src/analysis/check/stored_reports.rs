@@ -7,7 +7,7 @@
 //! Stored reports are data: nothing in them is run, and what cannot be read counts as absent.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -24,18 +24,20 @@ use crate::text::words::age::age;
 use crate::text::{PartsHash, PartsHasher, hex};
 use crate::workspace::WorkspacePath;
 
-/// The version of the form of the entries.
+/// The format version of entries.
 const FORM: u32 = 1;
-/// The languages in which settings of tools are written. Files of other languages than these and the
-/// server's own are not read by it.
+/// The languages in which settings of tools are written. Files of other languages than these and
+/// the server's own are not read by it.
 const SETTINGS_LANGUAGES: [&str; 4] = ["json", "jsonc", "toml", "yaml"];
+/// The mark in entries for the absolute path of the tree.
+const ROOT_MARK: &str = "$(workspace)";
 /// The largest entry, in bytes.
 const MAX_ENTRY_BYTES: u64 = 16 << 20;
 /// The largest size of all entries together, in bytes; the oldest are removed first.
 const MAX_STORE_BYTES: u64 = 256 << 20;
 /// The longest wait for the disk of the store.
 const STORE_TIMEOUT: Duration = Duration::from_millis(300);
-/// The longest time for the digests of a check.
+/// The longest time for the digests before a check, and again after it.
 const DIGEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The servers that check a file, by their keys.
@@ -89,6 +91,12 @@ impl ReportEntry {
     }
 }
 
+impl ReportGroup {
+    fn report(&self, path: &WorkspacePath) -> Option<&StoredReport> {
+        self.entry.as_ref()?.report(path)
+    }
+}
+
 /// The content of the answer store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct AnswerStoreStatus {
@@ -123,7 +131,10 @@ pub(crate) async fn forget(context: &Context) -> Result<AnswerStoreStatus, ToolE
     run_blocking(move || {
         let status = status_of(&folder).map_err(from_state_error)?;
         if status.checks > 0 {
-            folder.lock().and_then(|locked| locked.remove_oldest(0)).map_err(from_state_error)?;
+            let locked = folder.lock().map_err(from_state_error)?;
+            for name in folder.names().map_err(from_state_error)? {
+                locked.remove(&name).map_err(from_state_error)?;
+            }
         }
         Ok(status)
     })
@@ -153,12 +164,13 @@ impl StoredReports {
         context: &Context,
         subjects: Vec<(&LanguageFile, CheckingServers<'_>)>,
         stores: bool,
+        until: Option<Instant>,
     ) -> Self {
+        let until = digest_deadline(until);
         let mut files: BTreeMap<BTreeSet<ServerAtRoot>, BTreeSet<WorkspacePath>> = BTreeMap::new();
         // What a rule hides from this caller may be part of stored reports.
         let is_on = context.config.settings.answer_store == Some(true) && !context.limits.may_hide();
-        let is_empty = || report_folder(context).names().is_ok_and(|names| names.is_empty());
-        if !is_on || !stores && is_empty() {
+        if !is_on || !stores && is_empty(context).await {
             return Self::default();
         }
         for (subject, servers) in subjects {
@@ -170,7 +182,7 @@ impl StoredReports {
         }
         let mut groups = Vec::new();
         for (servers, files) in files {
-            let Some(key) = report_key(context, &servers).await else { continue };
+            let Some(key) = report_key(context, &servers, until).await else { continue };
             let entry = read_entry(context, &key.name).await;
             groups.push(ReportGroup { servers, files, key, entry });
         }
@@ -180,12 +192,17 @@ impl StoredReports {
     /// The stored report on a file.
     pub(crate) fn report(&self, path: &WorkspacePath) -> Option<FileReport> {
         let group = self.groups.iter().find(|group| group.files.contains(path))?;
-        let stored = group.entry.as_ref()?.report(path)?;
+        let stored = group.report(path)?;
         Some(FileReport {
             items: stored.items.clone(),
             statuses: stored.statuses.clone(),
             ..FileReport::new(path.clone())
         })
+    }
+
+    /// Returns true if there is a report on the file.
+    pub(crate) fn has(&self, path: &WorkspacePath) -> bool {
+        self.groups.iter().any(|group| group.files.contains(path) && group.report(path).is_some())
     }
 
     /// A note on the stored reports.
@@ -202,7 +219,7 @@ impl StoredReports {
             several => format!("{several} files"),
         };
         Some(format!(
-            "the findings of {files} are from a check {} ago: neither the files nor what their findings follow from have changed",
+            "the findings of {files} are from a check {} ago; the files and all that they depend on are unchanged",
             age(now.saturating_sub(oldest))
         ))
     }
@@ -210,10 +227,12 @@ impl StoredReports {
     /// Stores complete reports of groups that have none yet, if nothing that they follow from has
     /// changed since [`find`](Self::find).
     pub(crate) async fn save(&self, context: &Context, reports: &[FileReport]) {
-        let lacking = self.groups.iter().filter(|group| group.entry.is_none());
+        let until = digest_deadline(None);
+        let lacks = |group: &&ReportGroup| group.files.iter().any(|path| group.report(path).is_none());
+        let lacking = self.groups.iter().filter(lacks);
         for group in lacking {
             let Some(content) = self.content(context, group, reports) else { continue };
-            if report_key(context, &group.servers).await.as_ref() == Some(&group.key) {
+            if report_key(context, &group.servers, until).await.as_ref() == Some(&group.key) {
                 write_entry(context, &group.key.name, content).await;
             }
         }
@@ -229,13 +248,32 @@ impl StoredReports {
         }
         let written = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
         let content = serde_json::to_string(&ReportEntry { form: FORM, written, files }).ok()?;
-        // Places in this tree, or in packages, would be wrong in another.
-        let is_local = |place: &str| content.contains(place);
-        let root = context.workspace.root().to_str()?;
-        let fits = content.len() as u64 <= MAX_ENTRY_BYTES
-            && ![root, "site-packages/", "dist-packages/"].into_iter().any(is_local);
-        fits.then(|| content.into_bytes())
+        let content = without_root(&content, context.workspace.root())?;
+        (content.len() as u64 <= MAX_ENTRY_BYTES).then(|| content.into_bytes())
     }
+}
+
+/// Replaces the path of the tree by a mark, since it is another one in an equal tree. `None` if the
+/// path of something beside the tree begins in the same way.
+fn without_root(content: &str, root: &Path) -> Option<String> {
+    let uri = url::Url::from_file_path(root).ok()?;
+    let root = json_text(root)?;
+    let is_name = |letter: char| letter.is_alphanumeric() || "-_.+@~".contains(letter);
+    let is_other = |(at, _): (usize, &str)| {
+        let before = content[..at].chars().next_back();
+        let after = content[at + root.len()..].chars().next();
+        before.is_some_and(|before| is_name(before) || before == '/') || after.is_some_and(is_name)
+    };
+    let is_ambiguous = content.contains(ROOT_MARK)
+        || content.contains(uri.path()) && uri.path() != root
+        || content.match_indices(&root).any(is_other);
+    (!is_ambiguous).then(|| content.replace(&root, ROOT_MARK))
+}
+
+/// A path as it is written within a text of JSON.
+fn json_text(path: &Path) -> Option<String> {
+    let quoted = serde_json::to_string(path.to_str()?).ok()?;
+    Some(quoted[1..quoted.len() - 1].to_owned())
 }
 
 /// A report in its stored form, if it is complete.
@@ -267,8 +305,11 @@ fn idle_servers(
 }
 
 /// The key of the reports of `servers` on the tree as it is now.
-async fn report_key(context: &Context, servers: &BTreeSet<ServerAtRoot>) -> Option<ReportKey> {
-    let until = Instant::now() + DIGEST_TIMEOUT;
+async fn report_key(
+    context: &Context,
+    servers: &BTreeSet<ServerAtRoot>,
+    until: Instant,
+) -> Option<ReportKey> {
     let mut hasher = PartsHasher::default();
     hasher.add(&FORM.to_le_bytes());
     let mut environments = Vec::new();
@@ -293,30 +334,47 @@ async fn report_key(context: &Context, servers: &BTreeSet<ServerAtRoot>) -> Opti
         };
         let is_whole =
             |path: &Path, content: &[u8]| !leads_elsewhere(path, content, configures(&name_of(path)));
-        let root = context.workspace.root();
-        // The name of a package follows from its folder.
-        let name = root.join("__init__.py").exists().then(|| root.file_name()).flatten();
+        // The name of a package is that of its folder, after those of the packages above it.
+        let packages = context.workspace.root().ancestors();
+        let packages = packages.take_while(|folder| folder.join("__init__.py").exists());
+        let name: PathBuf = packages.filter_map(Path::file_name).collect();
         let digest = context.workspace.tree_digest(&environments, counts, is_whole, until)?;
-        Some((digest, name.map(ToOwned::to_owned).unwrap_or_default()))
+        Some((digest, name))
     });
     let (tree, name) = tree.await.ok()??;
-    hasher.add_name(&name);
+    hasher.add_name(name.as_os_str());
     hasher.add(&tree.content);
     let name = StateName::new(&hex(&hasher.finish()))?;
     Some(ReportKey { name, states: tree.states })
 }
 
+/// The time until which the digests of all groups of a check must be known.
+fn digest_deadline(until: Option<Instant>) -> Instant {
+    let usual = Instant::now() + DIGEST_TIMEOUT;
+    until.map_or(usual, |until| until.min(usual))
+}
+
+/// Returns true if nothing is stored, or the store does not answer.
+async fn is_empty(context: &Context) -> bool {
+    let folder = report_folder(context);
+    let names = run_blocking(move || folder.names().map_err(from_state_error));
+    let names = tokio::time::timeout(STORE_TIMEOUT, names).await;
+    !names.is_ok_and(|names| names.is_ok_and(|names| !names.is_empty()))
+}
+
 async fn read_entry(context: &Context, name: &StateName) -> Option<ReportEntry> {
     let (folder, name) = (report_folder(context), name.clone());
+    let root = json_text(context.workspace.root())?;
     let read = run_blocking(move || {
         let content = folder.read(&name, MAX_ENTRY_BYTES).map_err(from_state_error)?;
-        Ok(content.and_then(|content| serde_json::from_slice(&content).ok()))
+        let content = content.and_then(|content| String::from_utf8(content).ok());
+        Ok(content.and_then(|content| serde_json::from_str(&content.replace(ROOT_MARK, &root)).ok()))
     });
     let entry: Option<ReportEntry> = tokio::time::timeout(STORE_TIMEOUT, read).await.ok()?.ok()?;
     entry.filter(|entry| entry.form == FORM)
 }
 
-/// Writes an entry. The write goes on if the disk is slow, but is not waited for.
+/// Writes an entry. A slow disk is not waited for; the entry may be missing then.
 async fn write_entry(context: &Context, name: &StateName, content: Vec<u8>) {
     let (folder, name) = (report_folder(context), name.clone());
     let write = run_blocking(move || {
@@ -328,5 +386,24 @@ async fn write_entry(context: &Context, name: &StateName, content: Vec<u8>) {
     });
     if let Ok(Err(error)) = tokio::time::timeout(STORE_TIMEOUT, write).await {
         tracing::debug!("the reports of a check are not stored: {}", error.error);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn path_of_the_tree_is_replaced_where_it_is_meant() {
+        let replaced = |content: &str| without_root(content, Path::new("/w/a \"b\""));
+        assert_eq!(
+            replaced(r#"in /w/a \"b\"/c.py, /w/a \"b\""#).as_deref(),
+            Some("in $(workspace)/c.py, $(workspace)")
+        );
+        assert_eq!(replaced(r#"/w/a \"b\"2/c.py"#), None);
+        assert_eq!(replaced("$(workspace)"), None);
+        let in_container = |content: &str| without_root(content, Path::new("/app"));
+        assert_eq!(in_container("/app/x.py").as_deref(), Some("$(workspace)/x.py"));
+        assert_eq!((in_container("shop/app/x.py"), in_container("/app2/x.py")), (None, None));
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Instant;
 
+use etcetera::BaseStrategy;
 use regex::Regex;
 
 use super::Manager;
@@ -20,7 +21,7 @@ use crate::lsp::servers::locate;
 use crate::lsp::servers::locate::{LocatedProgram, ProgramOrigin};
 use crate::process::environment;
 use crate::text::{PartsHash, PartsHasher};
-use crate::workspace::{FileAspect, Workspace, WorkspacePath, folder_digest};
+use crate::workspace::{FileAspect, FileStamp, Workspace, WorkspacePath, folder_digest};
 
 /// The largest settings file that is read, in bytes.
 const MAX_SETTINGS_BYTES: u64 = 1 << 20;
@@ -29,8 +30,8 @@ const ELF_MAGIC: &[u8] = b"\x7fELF";
 /// Variables that name further folders of Python modules.
 const PYTHON_PATHS: [&str; 2] = ["PYTHONPATH", "MYPYPATH"];
 
-/// Settings with which a checker of Python reads files elsewhere, be it by further settings: keys, a
-/// parent folder, and paths of the home folder or the root of the file system.
+/// Settings with which a checker of Python reads files elsewhere, be it by further settings: keys,
+/// a parent folder, and paths of the home folder or the root of the file system.
 static READS_ELSEWHERE: LazyLock<[Regex; 4]> = LazyLock::new(|| {
     let patterns = [
         r#"(?im)(?:^|[\s{,"'\[.])(?:extra-?paths|extends?|stub-?path|typeshed(?:-?path)?|venv(?:-?path)?|mypy_?path)["']?\s*[=:]"#,
@@ -45,7 +46,7 @@ static ABSOLUTE_PATH: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#"(?m)(?:^|[\s"'=:,\[])(/[^\s"',\]]+)"#).expect("a constant pattern"));
 /// A line of Python that imports from folders above.
 static IMPORT_FROM_ABOVE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?m)^\s*from\s+(\.{2,})").expect("a constant pattern"));
+    LazyLock::new(|| Regex::new(r"(?m)(?:^|[:;])\s*from\s+(\.[.\s]*\.)").expect("a constant pattern"));
 
 /// What the findings of one server for one root follow from, beside the workspace's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,7 +89,10 @@ impl Manager {
         });
         let inputs = inputs.await.ok()??;
         let libraries = match python::wants_python(spec) {
-            true => Some(PythonLibraries::find(setup, &inputs).await?),
+            true => tokio::time::timeout_at(until.into(), PythonLibraries::find(setup, &inputs))
+                .await
+                .ok()?
+                .map(Some)?,
             false => None,
         };
         let environment = inputs.python.environment.as_ref().map(|found| found.folder.clone());
@@ -173,10 +177,19 @@ impl PythonLibraries {
         if !known.left_out.is_empty() || PYTHON_PATHS.into_iter().any(is_set) {
             return None;
         }
-        let mut version = format!("{:?}", python::base_interpreter(setup).await);
+        let base = python::base_interpreter(setup).await;
+        let mut version = interpreter_state(base.as_deref());
         let all = match &inputs.python.environment {
             Some(environment) => {
                 version.push_str(&plain_environment(&environment.folder, &known.installed_in)?);
+                // Findings name the paths of environments; those of the workspace differ with it.
+                let interpreter = environment.interpreter.as_deref();
+                version.push_str(&interpreter_state(interpreter));
+                version.push_str(&format!("{:?}", interpreter.map(|program| setup.pin(program).is_some())));
+                let folder = fs::canonicalize(&environment.folder).ok()?;
+                if !folder.starts_with(setup.workspace.root()) {
+                    version.push_str(&folder.to_string_lossy());
+                }
                 known.folders.iter().chain(&known.installed_in).cloned().collect()
             }
             // A trusted project's own folder can choose another interpreter.
@@ -193,8 +206,8 @@ impl PythonLibraries {
         Some(Self { folders, version, is_environment: inputs.python.environment.is_some() })
     }
 
-    /// Environments of several worktrees are equal if their sources are. Those of an interpreter are
-    /// the same files for all of them, and more.
+    /// Environments of several worktrees are equal if their sources are. Those of an interpreter
+    /// are the same files for all of them, and more.
     fn aspect(&self, path: &Path) -> FileAspect {
         let is = |known: &&str| path.extension().is_some_and(|extension| extension == *known);
         match self.is_environment {
@@ -205,8 +218,15 @@ impl PythonLibraries {
     }
 }
 
-/// Returns the settings of an environment. `None` if it shares packages with its interpreter, or its
-/// path files run code that adds folders.
+/// Describes the program that a path leads to: its place, size and times.
+fn interpreter_state(program: Option<&Path>) -> String {
+    let program = program.and_then(|program| fs::canonicalize(program).ok());
+    let stamp = program.as_deref().and_then(FileStamp::from_path);
+    format!("{program:?} {stamp:?}")
+}
+
+/// Returns the settings of an environment. `None` if it shares packages with its interpreter, or
+/// its path files run code that adds folders.
 fn plain_environment(environment: &Path, installed_in: &[PathBuf]) -> Option<String> {
     let read = |file: &Path| Workspace::read_outside(file, MAX_SETTINGS_BYTES);
     let settings = read(&environment.join("pyvenv.cfg")).ok()?;
@@ -226,8 +246,8 @@ fn plain_environment(environment: &Path, installed_in: &[PathBuf]) -> Option<Str
     (!settings.lines().any(shares) && !path_files.into_iter().any(adds_folders)).then_some(settings)
 }
 
-/// Adds the user's settings of a server. `None` if they, or settings in a folder above the workspace,
-/// may lead to further files.
+/// Adds the user's settings of a server. `None` if they, or settings in a folder above the
+/// workspace, may lead to further files.
 fn add_outer_settings(hasher: &mut PartsHasher, setup: &ManagerSetup, spec: &ServerSpec) -> Option<()> {
     let names: BTreeSet<&str> = spec.configuration_files().collect();
     let mut above = setup.workspace.root().ancestors().skip(1);
@@ -235,8 +255,7 @@ fn add_outer_settings(hasher: &mut PartsHasher, setup: &ManagerSetup, spec: &Ser
         return None;
     }
     let home = etcetera::home_dir().ok()?;
-    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
-    let config = config.unwrap_or_else(|| home.join(".config"));
+    let config = etcetera::base_strategy::Xdg::new().ok()?.config_dir();
     for path in spec.reads_outside.iter().flatten() {
         let file = path.strip_prefix(".config/").map_or_else(|| home.join(path), |path| config.join(path));
         match Workspace::read_outside(&file, MAX_SETTINGS_BYTES) {
@@ -255,14 +274,19 @@ fn add_outer_settings(hasher: &mut PartsHasher, setup: &ManagerSetup, spec: &Ser
 /// Returns true if a file of the workspace at `path` (relative) leads a checker to files elsewhere:
 /// settings (`is_settings`) by their text, a module of Python by an import from above the root.
 pub(crate) fn leads_elsewhere(path: &Path, content: &[u8], is_settings: bool) -> bool {
-    let is_module = path.extension().is_some_and(|extension| extension == "py" || extension == "pyi");
+    let is_module = path
+        .extension()
+        .is_some_and(|extension| ["py", "pyi", "pyw"].iter().any(|known| extension == *known));
     if !is_settings && !is_module {
         return false;
     }
     let text = String::from_utf8_lossy(content);
     let folders = path.components().count() - 1;
     (is_settings && reads_elsewhere(&text))
-        || (is_module && IMPORT_FROM_ABOVE.captures_iter(&text).any(|found| found[1].len() > folders + 1))
+        || (is_module
+            && IMPORT_FROM_ABOVE
+                .captures_iter(&text)
+                .any(|found| found[1].matches('.').count() > folders + 1))
 }
 
 fn reads_elsewhere(settings: &str) -> bool {
@@ -305,7 +329,12 @@ mod tests {
     #[test]
     fn import_from_above_the_workspace_leads_elsewhere() {
         let leads = |path: &str, text: &str| leads_elsewhere(Path::new(path), text.as_bytes(), false);
-        assert!(leads("a.py", "from ..sibling import y") && leads("in/a.py", "  from ... import y"));
+        assert!(
+            leads("a.py", "if x: from .. import y")
+                && leads("a.py", "from . .a import b")
+                && leads("a.py", "from ..sibling import y")
+                && leads("in/a.py", "  from ... import y")
+        );
         assert!(!leads("a.py", "from .sibling import y") && !leads("in/a.pyi", "from ..sibling import y"));
     }
 }
