@@ -30,8 +30,13 @@ pub fn record(rows: &[Row], date: &str) -> anyhow::Result<()> {
     let known = fs::read_to_string(&path)?;
     let mut records: BTreeMap<String, Record> = toml::from_str(&known)?;
     for row in rows.iter().filter(|row| !matches!(row.installed, Cell::Wrong { .. })) {
+        let known = records.get(&row.server).map(|record| record.version.clone());
         let record = Record {
-            version: row.version.clone(),
+            // A server that was there already is not asked for its packages.
+            version: Some(row.version.clone())
+                .filter(|version| !version.is_empty())
+                .or(known)
+                .unwrap_or_default(),
             date: date.to_owned(),
             hover: outcome(&row.hover),
             definition: outcome(&row.definition),

@@ -448,7 +448,7 @@ impl SetUp {
     /// Returns true if the project at `root` needs it and does not have it.
     pub(crate) fn is_lacking(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
         let above = |signs: &[ConfigMarker]| {
-            let mut folders = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
+            let mut folders = root.ancestors();
             folders.any(|folder| signs.iter().any(|sign| sign.is_in(workspace, &folder)))
         };
         let is_wanted = self.of.iter().any(|sign| sign.is_in(workspace, root));

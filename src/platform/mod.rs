@@ -21,7 +21,7 @@ pub(crate) mod xattr;
 pub(crate) use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 /// Returns true if the file at `path`, links followed, is regular and may be run by some user.
-pub(crate) fn is_executable(path: &std::path::Path) -> bool {
+pub(crate) fn is_program(path: &std::path::Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }

@@ -2,8 +2,6 @@
 
 use std::ffi::{OsStr, OsString};
 
-use crate::platform::OsStrExt;
-
 /// Names passed on, and, ending in `*`, prefixes of names.
 const PASSED: &[&str] = &[
     "PATH",
@@ -173,25 +171,25 @@ pub(crate) fn relevant_variables(
     all: impl Iterator<Item = (OsString, OsString)>,
 ) -> Vec<(OsString, OsString)> {
     let mut chosen = inherited_variables(all);
-    chosen.retain(|(name, _)| !is_irrelevant(name));
+    chosen.retain(|(name, _)| !name.to_str().is_some_and(is_irrelevant));
     chosen.sort();
     chosen
 }
 
-fn is_irrelevant(name: &OsStr) -> bool {
-    let listed = IRRELEVANT.iter().any(|known| match known.strip_suffix('*') {
-        Some(start) => name.as_bytes().starts_with(start.as_bytes()),
-        None => name == *known,
-    });
-    listed && !RELEVANT.iter().any(|known| name == *known)
+fn is_irrelevant(name: &str) -> bool {
+    is_listed(name, IRRELEVANT) && !RELEVANT.contains(&name)
 }
 
 fn is_passed(name: &str) -> bool {
-    let listed = PASSED.iter().any(|known| match known.strip_suffix('*') {
+    is_listed(name, PASSED) && !is_secret(name)
+}
+
+/// Returns true if `list` has the name, or, ending in `*`, a prefix of it.
+fn is_listed(name: &str, list: &[&str]) -> bool {
+    list.iter().any(|known| match known.strip_suffix('*') {
         Some(start) => name.starts_with(start),
         None => name == *known,
-    });
-    listed && !is_secret(name)
+    })
 }
 
 fn is_secret(name: &str) -> bool {

@@ -41,11 +41,12 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
+pub(crate) use crate::platform::is_program;
 pub(crate) use environment::inherited_variables;
 pub(crate) use exchange::{Exchange, ExchangeOutcome, exchange};
 pub(crate) use oneshot::RunError;
 pub use oneshot::{FinishedProgram, run};
-pub(crate) use program_path::{ProgramPath, caller_path, find_on_path_of_child, is_program, user_folders};
+pub(crate) use program_path::{ProgramPath, caller_path, find_on_path_of_child, user_folders};
 use spawner::StdioMode;
 pub use spawner::{Spawn, SpawnError, Spawner};
 pub(crate) use writable::writable_paths;

@@ -1,9 +1,8 @@
 //! The search path for programs, without the folders that a repository could choose.
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::platform::is_executable;
 use crate::workspace::Workspace;
 
 /// The variable that names the folders of programs.
@@ -104,14 +103,10 @@ pub(crate) fn find_on_path_of_child(name: &str, path: &OsStr) -> Option<PathBuf>
     programs(name, &folders).next()
 }
 
-/// Returns true if `path` is a file that may be executed.
-pub(crate) fn is_program(path: &Path) -> bool {
-    is_executable(path)
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::path::Path;
 
     use super::*;
 

@@ -181,6 +181,11 @@ impl WorkspacePath {
         self.0.parent().map(|parent| Self(Arc::from(parent)))
     }
 
+    /// Returns the path and the folders above it, up to the root.
+    pub(crate) fn ancestors(&self) -> impl Iterator<Item = WorkspacePath> + use<> {
+        std::iter::successors(Some(self.clone()), Self::parent)
+    }
+
     /// Returns true if the path is `folder`, or below it.
     pub(crate) fn starts_with(&self, folder: &WorkspacePath) -> bool {
         self.0.starts_with(&folder.0)

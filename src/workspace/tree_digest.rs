@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use super::walk::rules::is_generated_folder;
 use super::walk::walk_threads;
 use super::{FileStamp, ReadError, Workspace};
-use crate::platform::{OsStrExt, is_executable};
+use crate::platform::{OsStrExt, is_program};
 use crate::text::{PartsHash, PartsHasher};
 
 /// The largest file whose content counts, in bytes; of a larger one the size and the time of change
@@ -25,9 +25,9 @@ const CACHE_MARK: &str = "CACHEDIR.TAG";
 /// A digest of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TreeDigest {
-    /// The same for equal trees in different places.
+    /// Digest of paths and contents, the same for equal trees in different places.
     pub(crate) content: PartsHash,
-    /// The states of the files, which change with every write, be it of the same content.
+    /// Digest of the files' states, which change with every write, be it of the same content.
     pub(crate) states: PartsHash,
 }
 
@@ -117,7 +117,7 @@ fn content_digest(
         Err(ReadError::TooLarge { .. }) => add_stamp(&mut hasher, absolute)?,
         Ok(_) | Err(_) => return None,
     }
-    hasher.add(&[u8::from(is_executable(absolute))]);
+    hasher.add(&[u8::from(is_program(absolute))]);
     let stamp = FileStamp::from_path(absolute)?;
     state.add(format!("{stamp:?}").as_bytes());
     Some(EntryDigest { content: hasher.finish(), state: state.finish() })
@@ -286,7 +286,7 @@ mod tests {
         };
     }
 
-    /// What a program that reads Python files finds: folders, links, and texts.
+    /// The folders and texts that a reader of Python files finds.
     fn content(root: &Path, folder: &Path, found: &mut BTreeMap<PathBuf, String>) {
         for entry in fs::read_dir(folder).unwrap().flatten().filter(|entry| entry.file_name() != ".git") {
             let (path, kind) = (entry.path(), entry.file_type().unwrap());

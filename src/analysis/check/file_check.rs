@@ -69,7 +69,7 @@ impl FileCheckOptions {
     /// Finds the stored reports for `subjects`; missing ones are stored later if `stores`.
     pub(crate) async fn find_stored(&mut self, context: &Context, subjects: &[LanguageFile], stores: bool) {
         if self.view.is_disk() {
-            let subjects = subjects.iter().map(|subject| (subject, self.servers(context, subject))).collect();
+            let subjects = subjects.iter().map(|subject| (subject, self.servers(context, subject)));
             self.stored = Arc::new(
                 StoredReports::find(context, subjects, stores, self.until.map(Instant::into_std)).await,
             );

@@ -21,6 +21,7 @@ use crate::config::spec::ServerSpec;
 use crate::config::{StateError, StateFolder, StateName};
 use crate::lsp::servers::manager::findings_inputs::leads_elsewhere;
 use crate::text::words::age::age;
+use crate::text::words::file_count_text;
 use crate::text::{PartsHash, PartsHasher, hex};
 use crate::workspace::WorkspacePath;
 
@@ -85,15 +86,9 @@ struct StoredReport {
     statuses: Vec<ServerStatus>,
 }
 
-impl ReportEntry {
-    fn report(&self, path: &WorkspacePath) -> Option<&StoredReport> {
-        self.files.get(path.as_path().to_str()?)
-    }
-}
-
 impl ReportGroup {
     fn report(&self, path: &WorkspacePath) -> Option<&StoredReport> {
-        self.entry.as_ref()?.report(path)
+        self.entry.as_ref()?.files.get(path.as_path().to_str()?)
     }
 }
 
@@ -162,7 +157,7 @@ impl StoredReports {
     /// server runs yet. Reports that are missing are stored later if `stores`.
     pub(crate) async fn find(
         context: &Context,
-        subjects: Vec<(&LanguageFile, CheckingServers<'_>)>,
+        subjects: impl Iterator<Item = (&LanguageFile, CheckingServers<'_>)>,
         stores: bool,
         until: Option<Instant>,
     ) -> Self {
@@ -189,10 +184,13 @@ impl StoredReports {
         Self { groups }
     }
 
+    fn stored(&self, path: &WorkspacePath) -> Option<&StoredReport> {
+        self.groups.iter().find(|group| group.files.contains(path))?.report(path)
+    }
+
     /// The stored report on a file.
     pub(crate) fn report(&self, path: &WorkspacePath) -> Option<FileReport> {
-        let group = self.groups.iter().find(|group| group.files.contains(path))?;
-        let stored = group.report(path)?;
+        let stored = self.stored(path)?;
         Some(FileReport {
             items: stored.items.clone(),
             statuses: stored.statuses.clone(),
@@ -202,26 +200,20 @@ impl StoredReports {
 
     /// Returns true if there is a report on the file.
     pub(crate) fn has(&self, path: &WorkspacePath) -> bool {
-        self.groups.iter().any(|group| group.files.contains(path) && group.report(path).is_some())
+        self.stored(path).is_some()
     }
 
     /// A note on the stored reports.
     pub(crate) fn note(&self) -> Option<String> {
-        let stored = self.groups.iter().filter_map(|group| Some((&group.files, group.entry.as_ref()?)));
-        let oldest = stored.clone().map(|(_, entry)| entry.written).min()?;
-        let files: usize = stored
-            .map(|(files, entry)| files.iter().filter(|path| entry.report(path).is_some()).count())
-            .sum();
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let files = match files {
-            0 => return None,
-            1 => "1 file".to_owned(),
-            several => format!("{several} files"),
-        };
-        Some(format!(
-            "the findings of {files} are from a check {} ago; the files and all that they depend on are unchanged",
-            age(now.saturating_sub(oldest))
-        ))
+        let oldest = self.groups.iter().filter_map(|group| Some(group.entry.as_ref()?.written)).min()?;
+        let files = self.groups.iter().flat_map(|group| &group.files).filter(|path| self.has(path)).count();
+        (files > 0).then(|| {
+            format!(
+                "the findings of {} are from a check {} ago; the files and all that they depend on are unchanged",
+                file_count_text(files),
+                age(now_seconds().saturating_sub(oldest))
+            )
+        })
     }
 
     /// Stores complete reports of groups that have none yet, if nothing that they follow from has
@@ -246,7 +238,7 @@ impl StoredReports {
         if files.len() != group.files.len() {
             return None;
         }
-        let written = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs();
+        let written = now_seconds();
         let content = serde_json::to_string(&ReportEntry { form: FORM, written, files }).ok()?;
         let content = without_root(&content, context.workspace.root())?;
         (content.len() as u64 <= MAX_ENTRY_BYTES).then(|| content.into_bytes())
@@ -268,6 +260,11 @@ fn without_root(content: &str, root: &Path) -> Option<String> {
         || content.contains(uri.path()) && uri.path() != root
         || content.match_indices(&root).any(is_other);
     (!is_ambiguous).then(|| content.replace(&root, ROOT_MARK))
+}
+
+/// The time now, in seconds since 1970.
+fn now_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 /// A path as it is written within a text of JSON.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::mergeable_answer::MergeableAnswer;
 use crate::analysis::items::named_places::{abbreviate_list, address_of};
 use crate::syntax::{FurtherOccurrence, FurtherOccurrences, NotebookUse};
+use crate::text::words::file_count_text;
 use crate::workspace::WorkspacePath;
 
 /// The most files that a note names.
@@ -55,8 +56,4 @@ pub(crate) fn further_occurrences_note<T: MergeableAnswer>(
 
 fn abbreviate(all: impl Iterator<Item = String>, count: usize) -> String {
     abbreviate_list(all, count, MAX_NAMED_OCCURRENCE_FILES)
-}
-
-fn file_count_text(count: usize) -> String {
-    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
 }

@@ -157,7 +157,7 @@ impl SymbolMove<'_> {
         let dots = module.len() - relative.len();
         let mut module = module.to_owned();
         if dots > 0 {
-            let base = std::iter::successors(self.moved.from.parent(), WorkspacePath::parent).nth(dots - 1);
+            let base = self.moved.from.ancestors().nth(dots);
             let top = base.as_ref().map(specs::path_parts).unwrap_or_default();
             let target = base.and_then(|base| base.join(&relative.replace('.', "/")).ok());
             let is_package = |folder: &[String]| self.is_package(folder);
@@ -207,7 +207,7 @@ impl SymbolMove<'_> {
 
     /// The nearest folder above `path` that is no package.
     fn usual_root(&self, path: &WorkspacePath) -> Vec<String> {
-        let mut folders = std::iter::successors(path.parent(), WorkspacePath::parent);
+        let mut folders = path.ancestors().skip(1);
         let root = folders.find(|folder| !modules::is_package(self.project, folder));
         root.as_ref().map(specs::path_parts).unwrap_or_default()
     }

@@ -355,13 +355,12 @@ fn is_conditional_module(project: &Project<'_>, path: &WorkspacePath, depth: usi
         return true;
     }
     let Some(folder) = path.parent() else { return false };
-    let around =
-        std::iter::successors(Some(folder.clone()), WorkspacePath::parent).take(2).flat_map(|folder| {
-            let named = ["mod.rs", "lib.rs", "main.rs"].map(|name| folder.join(name).ok());
-            let beside =
-                folder.parent().and_then(|above| above.join(&format!("{}.rs", folder.name_lossy())).ok());
-            named.into_iter().chain([beside]).flatten()
-        });
+    let around = folder.ancestors().take(2).flat_map(|folder| {
+        let named = ["mod.rs", "lib.rs", "main.rs"].map(|name| folder.join(name).ok());
+        let beside =
+            folder.parent().and_then(|above| above.join(&format!("{}.rs", folder.name_lossy())).ok());
+        named.into_iter().chain([beside]).flatten()
+    });
     around.filter(|file| file != path).any(|file| {
         let Some(source) = project.source(&file) else { return false };
         let Some(home) = home_of(&file) else { return false };

@@ -18,7 +18,7 @@ pub(crate) enum Module {
 const MAX_ANCESTOR_FOLDERS: usize = 32;
 
 fn ancestors(path: &WorkspacePath) -> impl Iterator<Item = WorkspacePath> {
-    std::iter::successors(path.parent(), WorkspacePath::parent).take(MAX_ANCESTOR_FOLDERS)
+    path.ancestors().skip(1).take(MAX_ANCESTOR_FOLDERS)
 }
 
 fn first_file(project: &Project<'_>, base: &WorkspacePath, names: &[String]) -> Option<Module> {

@@ -8,3 +8,8 @@ pub(crate) mod identifier;
 pub(crate) mod shell_word;
 pub(crate) mod suggest;
 pub(crate) mod truncate;
+
+/// "1 file", "2 files".
+pub(crate) fn file_count_text(count: usize) -> String {
+    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
+}

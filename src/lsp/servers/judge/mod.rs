@@ -78,8 +78,7 @@ impl<'a> ManifestReader<'a> {
     /// release. A server that the project configures requires a version of its own.
     fn pinned(&mut self, root: &WorkspacePath, server: &ServerSpec) -> Option<PinnedVersion> {
         let rule = server.judge.as_ref()?;
-        let folders: Vec<WorkspacePath> =
-            std::iter::successors(Some(root.clone()), WorkspacePath::parent).collect();
+        let folders: Vec<WorkspacePath> = root.ancestors().collect();
         let pinned = folders.iter().find_map(|folder| self.required(folder, rule));
         let pinned = pinned.or_else(|| npm::pinned(self, &folders, rule.npm.as_deref()?));
         let of_pip = rule.pip.as_deref().filter(|_| rule.program.is_none());

@@ -48,7 +48,7 @@ static ABSOLUTE_PATH: LazyLock<Regex> =
 static IMPORT_FROM_ABOVE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?m)(?:^|[:;])\s*from\s+(\.[.\s]*\.)").expect("a constant pattern"));
 
-/// What the findings of one server for one root follow from, beside the workspace's files.
+/// Inputs of the findings of one server for one root, beside the workspace's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FindingsInputs {
     /// The digest of all of it.
@@ -125,7 +125,7 @@ fn digest_of(
     }
     hasher.add(&installation_digest(setup, server, &located, until)?);
     if let Some(libraries) = libraries {
-        hasher.add(libraries.version.as_bytes());
+        hasher.add(libraries.interpreter.as_bytes());
         for folder in &libraries.folders {
             hasher.add(&folder_digest(folder, |path| libraries.aspect(path), until)?);
         }
@@ -163,8 +163,8 @@ fn is_native(program: &Path) -> bool {
 struct PythonLibraries {
     /// In order; none within another.
     folders: Vec<PathBuf>,
-    /// The interpreter on PATH, and the settings of the environment.
-    version: String,
+    /// The states of the interpreters, and the settings of the environment.
+    interpreter: String,
     /// True if they are those of the project's environment, and not of the interpreter on PATH.
     is_environment: bool,
 }
@@ -178,17 +178,17 @@ impl PythonLibraries {
             return None;
         }
         let base = python::base_interpreter(setup).await;
-        let mut version = interpreter_state(base.as_deref());
+        let mut state = interpreter_state(base.as_deref());
         let all = match &inputs.python.environment {
             Some(environment) => {
-                version.push_str(&plain_environment(&environment.folder, &known.installed_in)?);
-                // Findings name the paths of environments; those of the workspace differ with it.
+                state.push_str(&plain_environment(&environment.folder, &known.installed_in)?);
                 let interpreter = environment.interpreter.as_deref();
-                version.push_str(&interpreter_state(interpreter));
-                version.push_str(&format!("{:?}", interpreter.map(|program| setup.pin(program).is_some())));
+                state.push_str(&interpreter_state(interpreter));
+                state.push_str(&format!("{:?}", interpreter.map(|program| setup.pin(program).is_some())));
+                // Findings name the paths of environments; those of the workspace differ with it.
                 let folder = fs::canonicalize(&environment.folder).ok()?;
                 if !folder.starts_with(setup.workspace.root()) {
-                    version.push_str(&folder.to_string_lossy());
+                    state.push_str(&folder.to_string_lossy());
                 }
                 known.folders.iter().chain(&known.installed_in).cloned().collect()
             }
@@ -203,15 +203,14 @@ impl PythonLibraries {
                 folders.push(folder.clone());
             }
         }
-        Some(Self { folders, version, is_environment: inputs.python.environment.is_some() })
+        Some(Self { folders, interpreter: state, is_environment: inputs.python.environment.is_some() })
     }
 
     /// Environments of several worktrees are equal if their sources are. Those of an interpreter
     /// are the same files for all of them, and more.
     fn aspect(&self, path: &Path) -> FileAspect {
-        let is = |known: &&str| path.extension().is_some_and(|extension| extension == *known);
         match self.is_environment {
-            true if ["py", "pyi", "pth", "typed"].iter().any(is) => FileAspect::Content,
+            true if has_extension(path, &["py", "pyi", "pth", "typed"]) => FileAspect::Content,
             true => FileAspect::Size,
             false => FileAspect::SizeAndTime,
         }
@@ -235,8 +234,7 @@ fn plain_environment(environment: &Path, installed_in: &[PathBuf]) -> Option<Str
         key.trim() == "include-system-site-packages" && !value.trim().eq_ignore_ascii_case("false")
     };
     let files = installed_in.iter().flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten());
-    let path_files =
-        files.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "pth"));
+    let path_files = files.map(|entry| entry.path()).filter(|path| has_extension(path, &["pth"]));
     let adds_folders = |file: PathBuf| {
         let is_code = |line: &str| line.starts_with("import ") || line.starts_with("import\t");
         let adds =
@@ -274,9 +272,7 @@ fn add_outer_settings(hasher: &mut PartsHasher, setup: &ManagerSetup, spec: &Ser
 /// Returns true if a file of the workspace at `path` (relative) leads a checker to files elsewhere:
 /// settings (`is_settings`) by their text, a module of Python by an import from above the root.
 pub(crate) fn leads_elsewhere(path: &Path, content: &[u8], is_settings: bool) -> bool {
-    let is_module = path
-        .extension()
-        .is_some_and(|extension| ["py", "pyi", "pyw"].iter().any(|known| extension == *known));
+    let is_module = has_extension(path, &["py", "pyi", "pyw"]);
     if !is_settings && !is_module {
         return false;
     }
@@ -287,6 +283,10 @@ pub(crate) fn leads_elsewhere(path: &Path, content: &[u8], is_settings: bool) ->
             && IMPORT_FROM_ABOVE
                 .captures_iter(&text)
                 .any(|found| found[1].matches('.').count() > folders + 1))
+}
+
+fn has_extension(path: &Path, extensions: &[&str]) -> bool {
+    path.extension().is_some_and(|extension| extensions.iter().any(|known| extension == *known))
 }
 
 fn reads_elsewhere(settings: &str) -> bool {

@@ -127,7 +127,7 @@ impl LaunchInputs {
 /// Returns the folders of packages of a root and of the folders above it, existing or not, and
 /// those in them that hold packages of one owner.
 fn package_folders(setup: &ManagerSetup, server: &ServerSpec, root: &WorkspacePath) -> Vec<PathBuf> {
-    let above = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
+    let above = root.ancestors();
     let above = above.map(|folder| setup.workspace.absolute(&folder));
     let folders = above.flat_map(|folder| server.packages_in.iter().map(move |name| folder.join(name)));
     let with_owners = |folder: PathBuf| {

@@ -153,8 +153,7 @@ pub(super) fn project_of(workspace: &Workspace, server: &ServerSpec, path: &Work
 
 /// The folder of `path` and those above it, up to the workspace's root; of the root, itself.
 fn folders_above(path: &WorkspacePath) -> impl Iterator<Item = WorkspacePath> {
-    let folder = path.parent().unwrap_or_else(WorkspacePath::root);
-    std::iter::successors(Some(folder), WorkspacePath::parent)
+    path.parent().unwrap_or_else(WorkspacePath::root).ancestors()
 }
 
 fn has_marker(workspace: &Workspace, server: &ServerSpec, folder: &WorkspacePath) -> bool {
@@ -169,7 +168,7 @@ fn has_marker(workspace: &Workspace, server: &ServerSpec, folder: &WorkspacePath
     let rule = &server.weak_root_markers;
     let mut found = server.root_markers.iter().filter(is_there).peekable();
     let is_part = || {
-        let mut above = std::iter::successors(folder.parent(), WorkspacePath::parent);
+        let mut above = folder.ancestors().skip(1);
         above.any(|folder| rule.within.iter().any(|sign| sign.is_in(workspace, &folder)))
     };
     found.peek().is_some() && (found.any(|marker| !rule.markers.contains(marker)) || !is_part())

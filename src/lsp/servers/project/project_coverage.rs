@@ -57,7 +57,7 @@ impl Session {
             let has = |file: &String| folder.join(file).is_ok_and(|file| self.workspace.exists(&file));
             rule.knows_all_below.iter().any(has)
         };
-        rule.knows_open_files && !std::iter::successors(path.parent(), WorkspacePath::parent).any(covers)
+        rule.knows_open_files && !path.ancestors().skip(1).any(covers)
     }
 
     /// Returns true if it knows, of the projects within its root, only those with an open file.

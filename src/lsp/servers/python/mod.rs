@@ -109,7 +109,7 @@ pub(crate) fn search(workspace: &Workspace, root: &WorkspacePath, user: &UserWor
         .active
         .clone()
         .and_then(|folder| PythonEnvironment::from_folder(folder, EnvironmentOrigin::Active));
-    let mut folders = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
+    let mut folders = root.ancestors();
     let of_project = || folders.find_map(|folder| of_folder(workspace, &folder, user, &mut looked_at));
     let lent = || PythonEnvironment::from_folder(user.lent.clone()?, EnvironmentOrigin::Tool);
     let conda = || PythonEnvironment::from_folder(user.conda.clone()?, EnvironmentOrigin::Active);

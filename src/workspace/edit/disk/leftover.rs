@@ -11,7 +11,7 @@ use crate::workspace::{Workspace, WorkspacePath};
 impl Workspace {
     /// Returns `path` and the folders above it that do not exist, the deepest first.
     pub(crate) fn missing_entries(&self, path: &WorkspacePath) -> Vec<WorkspacePath> {
-        let upwards = std::iter::successors(Some(path.clone()), WorkspacePath::parent);
+        let upwards = path.ancestors();
         upwards.take_while(|path| !self.exists(path)).collect()
     }
 
