@@ -6,7 +6,7 @@ use std::time::Duration;
 use lsp_tools::Verdict;
 use serde_json::{Value, json};
 
-use super::play::{Play, SOON, TEXT, in_time, timed};
+use super::play::{Play, SOON, TEXT, at, in_time, timed};
 use crate::support::Project;
 
 /// Each way of delivery: the scenario's `diagnostics`, and its settings in the catalogue.
@@ -50,6 +50,25 @@ async fn alternating_errors_are_never_stale_in_any_diagnostics_mode() {
             if let Some(stale) = play.stale("a.scr").await {
                 panic!("{name}, round {round}: {stale}");
             }
+        }
+        play.end().await;
+    }
+}
+
+/// The server may have begun with a request for a signature that nobody waits for any more.
+#[tokio::test(flavor = "multi_thread")]
+async fn text_is_sent_again_after_a_request_for_a_signature_even_if_it_timed_out() {
+    let table = "diagnostics = {source = \"pull\", stale-after-signature = true}";
+    for (answer, timeout) in [(json!({"never": true}), 500), (json!({"result": null}), 60_000)] {
+        let scenario =
+            json!({"diagnostics": {"mode": "pull"}, "answers": {"textDocument/signatureHelp": answer}});
+        let project = Project::scripted(&scenario, table, [("a.scr", "def foo\n")]);
+        let play = Play::open(&project, Some(Duration::from_millis(timeout)));
+        in_time(play.runtime.signature(at("a.scr", 1, 0))).await.ok();
+        assert_eq!(play.log().count("textDocument/signatureHelp"), 1);
+        for _ in 0..2 {
+            assert_eq!(play.stale("a.scr").await, None);
+            assert_eq!(play.log().count("textDocument/didChange"), 1, "once");
         }
         play.end().await;
     }

@@ -26,7 +26,11 @@ impl Session {
         demand: CheckDemand,
         deadline: Instant,
     ) -> Result<RawDiagnostics, AskError> {
-        let (synced, snapshot) = self.sync(path).await?;
+        let (mut synced, mut snapshot) = self.sync(path).await?;
+        if let Some(document) = synced.document().filter(|document| document.asked_signature) {
+            self.resend_text(document);
+            snapshot = document.snapshot();
+        }
         drop(synced);
         let is_offered = || self.offers(PULL, path, &snapshot.language_id);
         let is_pushed = || self.state.push_count(path) > 0;

@@ -163,6 +163,7 @@ impl Session {
             idle_before: push_state.idle,
             worked_before: push_state.worked,
             forced: false,
+            asked_signature: false,
             epoch: self.state.epoch(),
             settled: self.state.epoch(),
             last_used: Instant::now(),
@@ -204,6 +205,7 @@ impl Session {
         let event = whole_text(&document.buffer);
         let more = serde_json::to_value(&self.state.spec.diagnostics.recheck).unwrap_or_default();
         self.send_change(document, event, &more);
+        document.asked_signature = false;
         document.forced = more.as_object().is_some_and(|more| !more.is_empty());
     }
 

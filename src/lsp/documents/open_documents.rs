@@ -36,6 +36,9 @@ pub(crate) struct SessionDocument {
     /// True if the server was made to check this version, and pushes for it even if nothing
     /// changed.
     pub(super) forced: bool,
+    /// True if a signature was requested, answered or not, since the whole text was sent last, and
+    /// the server may therefore keep old findings.
+    pub(crate) asked_signature: bool,
     /// The state's epoch for which diagnostics of this version were last requested.
     pub(crate) epoch: u64,
     /// The epoch up to which the server has shown that it read the other files for this document.

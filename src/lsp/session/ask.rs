@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use lsp_types::request::{Request, SignatureHelpRequest};
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::Value;
@@ -130,11 +131,16 @@ impl<V: Serialize + Send, P: Fn(&Snapshot, Encoding) -> Option<V> + Sync> Attemp
 
     async fn send(&self) -> Result<Response<Snapshot>, AskError> {
         let opened = self.opened.lock().take();
-        let (synced, snapshot) = match opened {
+        let (mut synced, snapshot) = match opened {
             Some(opened) => opened,
             None => self.session.sync_with_disk(self.path, self.deadline).await?,
         };
         let pending = self.session.connection.start(self.request.method, &self.params(&snapshot)?)?;
+        if self.request.method == SignatureHelpRequest::METHOD
+            && let Some(document) = synced.document()
+        {
+            document.asked_signature = self.session.state.spec.diagnostics.stale_after_signature;
+        }
         drop(synced);
         let BoundedAnswer { value, left_out } =
             bounded_answer::bounded_answer(pending, self.deadline).await?;

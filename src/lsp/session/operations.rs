@@ -254,12 +254,6 @@ impl Session {
         };
         let request = DocumentRequest::new::<SignatureHelpRequest>(DependencyScope::File, params);
         let answer = self.ask_with_retry(path, request, deadline).await?;
-        if self.state.spec.diagnostics.stale_after_signature {
-            let (mut synced, _) = self.sync(path).await?;
-            if let Some(document) = synced.document() {
-                self.resend_text(document);
-            }
-        }
         let help = &answer.value;
         let active = help["activeSignature"].as_u64().unwrap_or(0) as usize;
         let signatures = elements(&help["signatures"]).enumerate().filter_map(|(index, one)| {
