@@ -9,8 +9,20 @@ use flate2::write::GzEncoder;
 
 fn main() -> io::Result<()> {
     pack_locks()?;
+    choose_platform();
     link_unoptimised_at_fixed_address();
     Ok(())
+}
+
+/// Sets `linux_kernel`, with which `platform/` uses what only Linux offers. `LSP_TOOLS_PORTABLE` leaves it out, so that the tests show on
+/// Linux what the program does on other Unix systems.
+fn choose_platform() {
+    println!("cargo::rustc-check-cfg=cfg(linux_kernel)");
+    println!("cargo::rerun-if-env-changed=LSP_TOOLS_PORTABLE");
+    let is_linux = std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux");
+    if is_linux && std::env::var_os("LSP_TOOLS_PORTABLE").is_none() {
+        println!("cargo::rustc-cfg=linux_kernel");
+    }
 }
 
 /// Links programs of builds without optimisation, which tests start some thousand times, for a fixed address. At one that is only

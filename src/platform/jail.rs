@@ -2,11 +2,11 @@
 
 use super::inode::InodeIdentity;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::RwLock;
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 /// A directory outside of which nothing is opened.
@@ -80,7 +80,7 @@ impl Jail {
 
     /// Returns true if there is an object at `relative` and the kernel confirms that no part of the
     /// path is a link. False proves nothing.
-    #[cfg(target_os = "linux")]
+    #[cfg(linux_kernel)]
     pub(crate) fn is_unlinked(&self, relative: &Path) -> bool {
         use rustix::fs::ResolveFlags;
         let relative = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
@@ -89,7 +89,7 @@ impl Jail {
     }
 
     /// Other systems cannot answer this.
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(linux_kernel))]
     pub(crate) fn is_unlinked(&self, _: &Path) -> bool {
         false
     }
@@ -101,9 +101,28 @@ impl Jail {
             // The kernel refuses an absolute link even if it leads back into the workspace. Its
             // target, spelled without links, is therefore opened again.
             Err(Errno::XDEV) => open_beneath(fd.as_fd(), &self.resolve_relative(relative)?, flags),
-            Err(Errno::NOSYS) => open_checked(&self.root, relative, flags),
+            Err(Errno::NOSYS) => self.open_resolved(relative, flags),
             other => other,
         }
+    }
+
+    /// Opens a path on a kernel without openat2: all links are resolved first, and the result is
+    /// then opened name by name, so that a folder exchanged in between cannot lead out.
+    fn open_resolved(&self, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let mut opened = Err(Errno::LOOP);
+        for _ in 0..MAX_OPEN_ATTEMPTS {
+            let target = self.resolve_relative(relative)?;
+            let root = rustix::fs::openat(self.fd(), ".", folder_flags(), Mode::empty())?;
+            opened = match target == Path::new(".") {
+                true => rustix::fs::openat(root, ".", flags, Mode::empty()),
+                false => open_by_steps(root, &target, flags),
+            };
+            // A link has taken the place of a name since it was resolved.
+            if opened.as_ref().err() != Some(&Errno::LOOP) {
+                break;
+            }
+        }
+        opened
     }
 
     /// Returns `relative` without any link in it, if that is still beneath the root.
@@ -124,21 +143,48 @@ fn open_root(root: &Path) -> Result<OwnedFd, Errno> {
 }
 
 /// Returns a handle of the object at the absolute `path`; `ELOOP` if a part of it is a link.
-#[cfg(target_os = "linux")]
+#[cfg(linux_kernel)]
 pub(crate) fn open_unlinked(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let flags = location_flags() | OFlags::NOFOLLOW | flags;
     let resolve = rustix::fs::ResolveFlags::NO_SYMLINKS;
     match retry_openat2(|| rustix::fs::openat2(rustix::fs::CWD, path, flags, Mode::empty(), resolve)) {
-        // There is no better way there.
-        Err(Errno::NOSYS) => rustix::fs::open(path, flags, Mode::empty()),
+        Err(Errno::NOSYS) => open_from_top(path, flags),
         opened => opened,
     }
 }
 
-/// Returns a handle of the object at the absolute `path`; `ELOOP` if its last part is a link.
-#[cfg(not(target_os = "linux"))]
+/// Returns a handle of the object at the absolute `path`; `ELOOP` if a part of it is a link.
+#[cfg(not(linux_kernel))]
 pub(crate) fn open_unlinked(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    rustix::fs::open(path, location_flags() | OFlags::NOFOLLOW | flags, Mode::empty())
+    open_from_top(path, location_flags() | flags)
+}
+
+/// Opens the absolute `path` name by name.
+fn open_from_top(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let top = rustix::fs::open("/", folder_flags(), Mode::empty())?;
+    open_by_steps(top, path.strip_prefix("/").map_err(|_| Errno::INVAL)?, flags)
+}
+
+/// Opens `relative` beneath `folder` name by name, each beneath the folder that was opened before
+/// it; `ELOOP` if one of them is a link.
+fn open_by_steps(mut folder: OwnedFd, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let mut names = relative.components().peekable();
+    while let Some(name) = names.next() {
+        let Component::Normal(name) = name else { return Err(Errno::XDEV) };
+        let is_last = names.peek().is_none();
+        let step = if is_last { flags } else { folder_flags() };
+        folder = match rustix::fs::openat(&folder, name, step | OFlags::NOFOLLOW, Mode::empty()) {
+            // A link is no folder either; macOS and Linux disagree on which error it is.
+            Err(Errno::NOTDIR) if is_link(&folder, name) => return Err(Errno::LOOP),
+            opened => opened?,
+        };
+    }
+    Ok(folder)
+}
+
+fn is_link(folder: &OwnedFd, name: &std::ffi::OsStr) -> bool {
+    let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink())
 }
 
 /// Returns a handle of the object at `path`, like [`Jail::locate`] but anywhere.
@@ -154,7 +200,7 @@ pub(crate) fn open_anywhere(path: &Path) -> Result<OwnedFd, Errno> {
 /// Opens an object that has a name in a file system. Returns `ELOOP` if the path leads through an
 /// open file of some process (`/proc/1/fd/3`): such a file may have no name, and the kernel does
 /// not count its writers.
-#[cfg(target_os = "linux")]
+#[cfg(linux_kernel)]
 fn open_by_names(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let resolve = rustix::fs::ResolveFlags::NO_MAGICLINKS;
     match retry_openat2(|| rustix::fs::openat2(rustix::fs::CWD, path, flags, Mode::empty(), resolve)) {
@@ -164,36 +210,39 @@ fn open_by_names(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(linux_kernel))]
 fn open_by_names(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     rustix::fs::open(path, flags, Mode::empty())
 }
 
-#[cfg(target_os = "linux")]
+fn folder_flags() -> OFlags {
+    location_flags() | OFlags::DIRECTORY
+}
+
+#[cfg(linux_kernel)]
 pub(crate) fn location_flags() -> OFlags {
     OFlags::PATH | OFlags::CLOEXEC
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(linux_kernel))]
 pub(crate) fn location_flags() -> OFlags {
     READ
 }
 
-/// The number of attempts if a concurrent rename made the kernel unsure (`EAGAIN`, see openat2(2)).
-#[cfg(target_os = "linux")]
-const MAX_OPENAT2_ATTEMPTS: usize = 16;
+/// The number of attempts to open a path in which names are exchanged (`EAGAIN`, see openat2(2)).
+const MAX_OPEN_ATTEMPTS: usize = 16;
 
-#[cfg(target_os = "linux")]
+#[cfg(linux_kernel)]
 fn open_beneath(root: std::os::fd::BorrowedFd<'_>, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     use rustix::fs::ResolveFlags;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
     retry_openat2(|| rustix::fs::openat2(root, relative, flags, Mode::empty(), resolve))
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(linux_kernel)]
 fn retry_openat2(open: impl Fn() -> Result<OwnedFd, Errno>) -> Result<OwnedFd, Errno> {
     let mut result = Err(Errno::AGAIN);
-    for _ in 0..MAX_OPENAT2_ATTEMPTS {
+    for _ in 0..MAX_OPEN_ATTEMPTS {
         result = open();
         if !matches!(result, Err(Errno::AGAIN | Errno::INTR)) {
             break;
@@ -202,20 +251,9 @@ fn retry_openat2(open: impl Fn() -> Result<OwnedFd, Errno>) -> Result<OwnedFd, E
     result
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(linux_kernel))]
 fn open_beneath(_: std::os::fd::BorrowedFd<'_>, _: &Path, _: OFlags) -> Result<OwnedFd, Errno> {
     Err(Errno::NOSYS)
-}
-
-/// Opens a path on a kernel without openat2: every link is resolved first, the result must lie
-/// beneath the root, and the opened name may not be a link any more. A directory exchanged in
-/// between can deceive it; no better way exists there.
-fn open_checked(root: &Path, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    let target = std::fs::canonicalize(root.join(relative)).map_err(to_errno)?;
-    if !target.starts_with(root) {
-        return Err(Errno::XDEV);
-    }
-    rustix::fs::open(&target, flags | OFlags::NOFOLLOW, Mode::empty())
 }
 
 fn to_errno(error: std::io::Error) -> Errno {
@@ -265,7 +303,8 @@ mod tests {
         ];
         for (path, expected) in cases {
             assert_eq!(jail.open(Path::new(path)).err(), expected, "openat2: {path}");
-            assert_eq!(open_checked(&root, Path::new(path), READ).err(), expected, "fallback: {path}");
+            let opened = jail.open_resolved(Path::new(path), READ);
+            assert_eq!(opened.err(), expected, "without openat2: {path}");
         }
     }
 

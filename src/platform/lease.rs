@@ -10,22 +10,22 @@
 use std::fs::File;
 use std::io;
 
-#[cfg(target_os = "linux")]
+#[cfg(linux_kernel)]
 pub(crate) use linux::{is_held, take_read_lease};
 
 /// Other systems have no leases.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(linux_kernel))]
 pub(crate) fn take_read_lease(_: &File) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Other systems have no leases.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(linux_kernel))]
 pub(crate) fn is_held(_: &File) -> bool {
     false
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(linux_kernel)]
 #[allow(unsafe_code, reason = "no library offers leases; what makes each call sound stands beside it")]
 mod linux {
     use std::os::fd::AsRawFd;

@@ -8,7 +8,7 @@ use std::io;
 ///
 /// # Errors
 /// It cannot be read, or there is no room for it.
-#[cfg(target_os = "linux")]
+#[cfg(linux_kernel)]
 pub(crate) fn sealed_copy(mut file: &File, limit: u64) -> io::Result<File> {
     use std::io::{Read, Seek};
 
@@ -29,7 +29,7 @@ pub(crate) fn sealed_copy(mut file: &File, limit: u64) -> io::Result<File> {
 }
 
 /// Other systems have no sealed files.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(linux_kernel))]
 pub(crate) fn sealed_copy(_: &File, _: u64) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }

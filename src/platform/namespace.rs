@@ -9,10 +9,10 @@
 //! takes up to 10 ms, because the kernel waits for all processors. Without that power, a command is
 //! therefore ended round by round ([`supervisor`](crate::process::supervisor)).
 
-#[cfg(target_os = "linux")]
+#[cfg(linux_kernel)]
 pub(crate) use linux::{make, show};
 
-#[cfg(target_os = "linux")]
+#[cfg(linux_kernel)]
 mod linux {
     use rustix::io::Result;
     use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_change, unmount};
@@ -53,13 +53,13 @@ mod linux {
 }
 
 /// Other systems have no such namespaces.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(linux_kernel))]
 pub(crate) fn make() -> rustix::io::Result<()> {
     Err(rustix::io::Errno::NOSYS)
 }
 
 /// Other systems have no such namespaces.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(linux_kernel))]
 pub(crate) fn show() -> rustix::io::Result<()> {
     Err(rustix::io::Errno::NOSYS)
 }

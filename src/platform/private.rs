@@ -2,12 +2,14 @@
 //! of the umask.
 
 use super::user;
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rustix::fs::{Mode, OFlags};
 
 /// The permissions of all but the owner.
 const GROUP_OTHER_MODE_MASK: u32 = 0o077;
@@ -199,6 +201,30 @@ pub(crate) fn restrict(file: &File) -> io::Result<()> {
 /// The system refuses.
 pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     open(open_options().write(true).create(true).truncate(true), path)?.write_all(content)
+}
+
+/// The flags that open a folder, and nothing through a link.
+const REAL_FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Opens the folder `name` in `above` after making it readable and writable for the user.
+///
+/// # Errors
+/// It is no folder, or belongs to another user.
+pub(crate) fn open_with_all_rights(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd;
+        let place = rustix::fs::openat(above, name, REAL_FOLDER | OFlags::PATH, Mode::empty())?;
+        // By its descriptor, which no link can replace.
+        let own = PathBuf::from(format!("/proc/self/fd/{}", place.as_raw_fd()));
+        fs::set_permissions(own, Permissions::from_mode(PRIVATE_FOLDER_MODE))?;
+        Ok(rustix::fs::openat(&place, c".", REAL_FOLDER, Mode::empty())?)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        rustix::fs::chmodat(above, name, Mode::RWXU, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(rustix::fs::openat(above, name, REAL_FOLDER, Mode::empty())?)
+    }
 }
 
 #[cfg(test)]

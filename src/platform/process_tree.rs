@@ -30,6 +30,7 @@ pub(crate) struct Process {
 }
 
 /// The state of a process as this user sees it.
+#[cfg_attr(not(linux_kernel), allow(dead_code, reason = "other systems have no supervisors to find"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProcessState {
     /// The process lives.
@@ -42,6 +43,7 @@ pub(crate) enum ProcessState {
 
 impl Process {
     /// Reads the state of the process `pid`.
+    #[cfg_attr(not(linux_kernel), allow(dead_code, reason = "other systems have no supervisors to find"))]
     pub(crate) fn lookup(pid: i32) -> ProcessState {
         if let Some(process) = read_process(pid) {
             return ProcessState::Living(process);
@@ -60,6 +62,7 @@ impl Process {
     }
 
     /// Returns true if `other` is the same process, seen at another time.
+    #[cfg_attr(not(linux_kernel), allow(dead_code, reason = "other systems have no supervisors to find"))]
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         (self.pid, self.started) == (other.pid, other.started)
     }

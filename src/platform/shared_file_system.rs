@@ -5,7 +5,7 @@ use rustix::io::Errno;
 
 /// Returns true if the file system that `about` describes may have writers that this kernel does
 /// not see: it sends no events of their changes, and a lease guarantees nothing.
-#[cfg(target_os = "linux")]
+#[cfg(linux_kernel)]
 pub(crate) fn may_have_unseen_writers(about: Result<StatFs, Errno>) -> bool {
     /// From linux/magic.h and the sources of the file systems: FUSE (also virtiofs), NFS, CIFS,
     /// SMB, 9p, Ceph, AFS.
@@ -16,7 +16,7 @@ pub(crate) fn may_have_unseen_writers(about: Result<StatFs, Errno>) -> bool {
 }
 
 /// Returns true: the file systems of other systems are unknown.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(linux_kernel))]
 pub(crate) fn may_have_unseen_writers(_: Result<StatFs, Errno>) -> bool {
     true
 }

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 
 /// The content of one event of the kernel.
+#[cfg_attr(not(linux_kernel), expect(dead_code, reason = "other systems report none"))]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum KernelWatchEvent {
     /// An event on the entry `name` of the watched directory.
@@ -26,6 +27,7 @@ pub(crate) enum KernelWatchEvent {
 }
 
 /// The reasons why a directory could not be watched.
+#[cfg_attr(not(linux_kernel), expect(dead_code, reason = "other systems have one of them"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KernelWatchError {
     /// The path is no directory (any more), or may not be listed.
@@ -34,12 +36,12 @@ pub(crate) enum KernelWatchError {
     NoWatch,
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(linux_kernel)]
 pub(crate) use linux::Watches;
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(linux_kernel))]
 pub(crate) use none::Watches;
 
-#[cfg(target_os = "linux")]
+#[cfg(linux_kernel)]
 mod linux {
     use std::ffi::OsStr;
     use std::mem::MaybeUninit;
@@ -132,7 +134,7 @@ mod linux {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(linux_kernel))]
 mod none {
     use std::path::Path;
 

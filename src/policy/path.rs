@@ -13,8 +13,10 @@ use crate::workspace::WorkspacePath;
 #[derive(Debug, Clone)]
 pub(crate) struct PathPattern {
     globs: GlobSet,
-    /// The leading names of the pattern that contain no wildcard.
+    /// The leading names of the pattern that contain no wildcard; in lower case with `letters`
+    /// folded.
     fixed: PathBuf,
+    letters: PathCaseSensitivity,
     /// True if the pattern starts at the root.
     anchored: bool,
 }
@@ -26,6 +28,15 @@ pub(crate) enum PathCaseSensitivity {
     Exact,
     /// Upper and lower case are equal, as in case-insensitive file systems.
     Folded,
+}
+
+impl PathCaseSensitivity {
+    fn applied_to(self, path: &Path) -> PathBuf {
+        match (self, path.to_str()) {
+            (Self::Folded, Some(text)) => text.to_lowercase().into(),
+            _ => path.to_owned(),
+        }
+    }
 }
 
 impl PathPattern {
@@ -47,8 +58,9 @@ impl PathPattern {
         };
         let globs = build_glob_set([glob(&base, letters)?, glob(&format!("{base}/**"), letters)?])?;
         let plain = |name: &&str| !name.contains(['*', '?', '[', '{']);
-        let fixed = base.split('/').take_while(plain).collect();
-        Ok(Self { globs, fixed, anchored: anchored || whole })
+        let fixed: PathBuf = base.split('/').take_while(plain).collect();
+        let fixed = letters.applied_to(&fixed);
+        Ok(Self { globs, fixed, letters, anchored: anchored || whole })
     }
 
     /// Returns true if the pattern matches `path` or a folder that contains it.
@@ -59,12 +71,8 @@ impl PathPattern {
     /// Returns true if a matching path may lie below the folder `path`, so that moving or deleting
     /// the folder affects it.
     pub(crate) fn may_lie_beneath(&self, path: &WorkspacePath) -> bool {
-        path.is_root() || (self.anchored && is_above(path.as_path(), &self.fixed))
+        path.is_root() || (self.anchored && self.fixed.starts_with(self.letters.applied_to(path.as_path())))
     }
-}
-
-fn is_above(folder: &Path, below: &Path) -> bool {
-    below.starts_with(folder)
 }
 
 fn glob(text: &str, letters: PathCaseSensitivity) -> Result<Glob, String> {
@@ -116,7 +124,8 @@ mod tests {
     #[test]
     fn path_pattern_may_lie_beneath_its_parent_folders() {
         let pattern = PathPattern::new("src/secret/*.key", PathCaseSensitivity::Folded).unwrap();
-        for (folder, above) in [("src", true), ("src/secret", true), ("lib", false), ("src/secretive", false)]
+        for (folder, above) in
+            [("src", true), ("SRC", true), ("src/secret", true), ("lib", false), ("src/secretive", false)]
         {
             assert_eq!(pattern.may_lie_beneath(&path(folder)), above, "{folder}");
         }

@@ -88,7 +88,7 @@ pub(super) fn command(program: &Path, pins: &[FilePin]) -> Result<(Command, Held
     let mut held = None;
     for pin in own {
         let program = pin.open()?;
-        if cfg!(target_os = "linux") {
+        if cfg!(linux_kernel) {
             held = Some(WriteProtectedFile::new(program)?);
         } else {
             program.check()?;
@@ -133,7 +133,7 @@ pub(super) fn read(args: &mut impl Iterator<Item = OsString>) -> Option<(Vec<Fil
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, linux_kernel))]
 mod tests {
     use std::fs;
     use std::io::{self, Read, Seek, Write};

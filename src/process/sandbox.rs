@@ -134,7 +134,7 @@ fn start_new_session() {
     if let Err(error) = rustix::process::setsid() {
         eprintln!("lsp-tools: the command keeps its terminal: {error}");
     }
-    #[cfg(target_os = "linux")]
+    #[cfg(linux_kernel)]
     if let Err(error) = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
     {
         eprintln!("lsp-tools: the command would outlive its supervisor: {error}");
@@ -146,7 +146,7 @@ pub fn status() -> SandboxSupport {
     kernel::status()
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(linux_kernel)]
 mod kernel {
     use landlock::{
         ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset,
@@ -273,7 +273,7 @@ mod kernel {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(linux_kernel))]
 mod kernel {
     use super::{Confinement, SandboxSupport, SandboxUnavailable};
 

@@ -123,7 +123,7 @@ impl Spawner {
     /// Linux, servers are started directly. They may then survive this process if it is killed; the
     /// log says so.
     pub fn new(supervisor: Option<PathBuf>) -> Self {
-        let supervisor = supervisor.or_else(own_binary).filter(|_| cfg!(target_os = "linux"));
+        let supervisor = supervisor.or_else(own_binary).filter(|_| cfg!(linux_kernel));
         if supervisor.is_none() {
             tracing::warn!(
                 "servers run without a supervisor: this is not Linux, or no lsp-tools binary was found"

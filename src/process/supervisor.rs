@@ -207,7 +207,7 @@ impl SupervisedProcess {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(linux_kernel)]
 fn watch_parent() {
     let request = rustix::process::set_parent_process_death_signal(Some(Signal::TERM));
     let inherits = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
@@ -216,7 +216,7 @@ fn watch_parent() {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(linux_kernel))]
 fn watch_parent() {}
 
 /// Closes our standard streams, so that the server alone holds its pipes and they end with it.

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use super::walk::rules::{FileFilter, WalkVisibility, walker_seeing};
 use super::{ReadError, Workspace, WorkspacePath};
 use crate::platform::inode::InodeIdentity;
+use crate::platform::opened_path;
 
 /// The time limit for finding the other names of files.
 const HARD_LINK_SEARCH_TIMEOUT: Duration = Duration::from_secs(5);
@@ -82,9 +83,8 @@ impl Workspace {
     pub(super) fn check_opened(&self, path: &Path, opened: impl AsFd) -> Result<(), ReadError> {
         let Some(path_filter) = &self.path_filter else { return Ok(()) };
         let path = || WorkspacePath::new(path.to_owned());
-        let name = format!("/proc/self/fd/{}", opened.as_fd().as_raw_fd());
         // An object without a name cannot be shown to be harmless.
-        let real = std::fs::read_link(name).map_err(|_| hidden_error(&path()))?;
+        let real = opened_path::path_of(&opened).map_err(|_| hidden_error(&path()))?;
         if real
             .strip_prefix(self.root())
             .is_ok_and(|real| path_filter.matches(&WorkspacePath::new(real.to_owned())))

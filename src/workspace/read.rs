@@ -6,12 +6,12 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{FileType, OFlags, Stat, fstat};
+use rustix::fs::{FileType, Stat, fstat};
 use rustix::io::Errno;
 
 use super::path::escape_unprintable;
 use super::{Workspace, WorkspacePath};
-use crate::platform::jail::{locate_anywhere, open_anywhere, open_unlinked};
+use crate::platform::jail::{locate_anywhere, open_anywhere};
 
 mod decode;
 mod page;
@@ -342,8 +342,9 @@ impl Workspace {
     ///
     /// # Errors
     /// The error of the operating system; `ELOOP` if a part of the path is a link.
+    #[cfg(linux_kernel)]
     pub(crate) fn locate_unlinked(path: &Path) -> Result<OwnedFd, Errno> {
-        open_unlinked(path, OFlags::empty())
+        crate::platform::jail::open_unlinked(path, rustix::fs::OFlags::empty())
     }
 
     /// Reads the regular file at `absolute`, opened like in [`open_outside`](Self::open_outside),
@@ -441,8 +442,10 @@ pub(super) fn from_errno(path: String, errno: Errno) -> ReadError {
         Errno::LOOP => ReadError::LinkLoop { path },
         Errno::NAMETOOLONG => ReadError::TooLong { path },
         Errno::ACCESS | Errno::PERM => ReadError::Denied { path },
-        // The error on opening a socket, or a FIFO without a writer.
-        Errno::NXIO => ReadError::Special { path, kind: "a socket or a device without a driver" },
+        // The errors on opening a socket; Linux has the first for devices, too.
+        Errno::NXIO | Errno::OPNOTSUPP => {
+            ReadError::Special { path, kind: "a socket or a device without a driver" }
+        }
         other => ReadError::Io { path, source: other.into() },
     }
 }

@@ -24,7 +24,7 @@ pub(crate) const LIFE_LOCK: &str = ".lock";
 /// The suffix of the lock for starting a daemon.
 pub(crate) const START_LOCK: &str = ".start";
 /// The capacity of `sun_path`, including its zero byte (unix(7)).
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(linux_kernel))]
 const MAX_SOCKET_PATH_BYTES: usize = 104;
 
 /// Reasons why the folder for sockets cannot be used.
@@ -49,7 +49,7 @@ pub(crate) enum FolderError {
         source: io::Error,
     },
     /// The path is too long for a socket address.
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(linux_kernel))]
     #[error(
         "{} is too long for the path of a socket; set XDG_RUNTIME_DIR to a folder of yours with a short path",
         path.display()
@@ -143,7 +143,7 @@ impl DaemonFolder {
 
     /// The address of a daemon's socket for this process. It leads through the open folder, which
     /// also keeps it short.
-    #[cfg(target_os = "linux")]
+    #[cfg(linux_kernel)]
     pub(crate) fn socket(&self, key: &str) -> Result<PathBuf, FolderError> {
         Ok(PathBuf::from(format!(
             "/proc/self/fd/{}/{key}{SOCKET}",
@@ -152,7 +152,7 @@ impl DaemonFolder {
     }
 
     /// The address of a daemon's socket for this process.
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(linux_kernel))]
     pub(crate) fn socket(&self, key: &str) -> Result<PathBuf, FolderError> {
         let path = self.shown_socket(key);
         if path.as_os_str().len() < MAX_SOCKET_PATH_BYTES {
@@ -275,6 +275,7 @@ fn is_own(path: &Path, own: u32) -> bool {
 mod tests {
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
+    #[cfg(linux_kernel)]
     use std::os::unix::net::{UnixListener, UnixStream};
 
     use super::*;
@@ -307,6 +308,7 @@ mod tests {
         }
     }
 
+    #[cfg(linux_kernel)]
     #[test]
     fn daemon_socket_with_too_long_path_is_reachable() {
         let base = tempfile::tempdir().unwrap();

@@ -51,6 +51,7 @@ fn each_way(test: impl Fn(&dyn Fn(&Workspace) -> ChangeFeed)) {
     }
 }
 
+#[cfg(linux_kernel)]
 #[test]
 fn revision_tells_of_changes_and_leaves_them_to_the_drain() {
     let (_keep, workspace) = workspace(&["a", "d/b"]);
@@ -198,6 +199,7 @@ fn change_feed_reports_every_file_of_a_large_git_checkout() {
 
 /// With more events than the kernel queues (`fs.inotify.max_queued_events`), nothing is missed, and
 /// the overflow is reported.
+#[cfg(linux_kernel)]
 #[test]
 fn inotify_queue_overflow_rescans_the_tree() {
     let (_keep, workspace) = workspace(&["a", "b", "d/e/f"]);

@@ -46,7 +46,7 @@ mod tests {
     fn machine_limits_default_to_half_of_memory_and_follow_settings() {
         let usual = MachineLimits::new(&ServerSettings::default());
         assert!(usual.memory >= MIN_DEFAULT_MEMORY_BYTES && usual.starts >= 2, "{usual:?}");
-        #[cfg(target_os = "linux")]
+        #[cfg(linux_kernel)]
         assert_eq!(usual.memory, (machine_memory().unwrap() / 2).max(MIN_DEFAULT_MEMORY_BYTES));
         let settings = ServerSettings {
             machine_memory_budget_mb: Some(100),

@@ -5,8 +5,7 @@ use crate::platform::OsStrExt;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::PermissionsExt;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -126,28 +125,9 @@ fn remove(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-const REAL_FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-
-/// Opens the folder `name` in `above` after making it readable and writable for the user.
-#[cfg(target_os = "linux")]
-fn open_with_all_rights(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
-    let place = rustix::fs::openat(above, name, REAL_FOLDER | OFlags::PATH, Mode::empty())?;
-    // By its descriptor, which no link can replace.
-    let own = PathBuf::from(format!("/proc/self/fd/{}", place.as_raw_fd()));
-    fs::set_permissions(own, fs::Permissions::from_mode(0o700))?;
-    Ok(rustix::fs::openat(&place, c".", REAL_FOLDER, Mode::empty())?)
-}
-
-/// Opens the folder `name` in `above` after making it readable and writable for the user.
-#[cfg(not(target_os = "linux"))]
-fn open_with_all_rights(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
-    rustix::fs::chmodat(above, name, Mode::RWXU, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)?;
-    Ok(rustix::fs::openat(above, name, REAL_FOLDER, Mode::empty())?)
-}
-
 /// Opens the folder `name` in `above` and removes its files.
 fn open_emptied(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<FolderRemovalLevel> {
-    let folder = open_with_all_rights(above, name)?;
+    let folder = private::open_with_all_rights(above, name)?;
     let mut folders = Vec::new();
     for entry in Dir::read_from(&folder)? {
         let entry = entry?;
@@ -170,7 +150,7 @@ fn open_emptied(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<FolderRemoval
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
 
