@@ -10,6 +10,7 @@ pub(crate) mod lease;
 pub(crate) mod memfd;
 pub(crate) mod namespace;
 pub(crate) mod opened_path;
+pub(crate) mod parent_watch;
 pub(crate) mod private;
 pub(crate) mod process_tree;
 pub(crate) mod shared_file_system;

@@ -139,6 +139,31 @@ pub(crate) fn all_pids() -> Vec<i32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).collect()
 }
 
+/// The ids of all living processes, each with that of its parent.
+#[cfg(target_os = "linux")]
+fn parents() -> Vec<(i32, i32)> {
+    let living = all_pids().into_iter().filter_map(read_process);
+    living.map(|process| (process.pid, process.parent)).collect()
+}
+
+/// The ids of all processes, each with that of its parent, as ps(1) lists them.
+#[cfg(not(target_os = "linux"))]
+fn parents() -> Vec<(i32, i32)> {
+    parents_by_ps()
+}
+
+/// Empty if there is no ps(1).
+#[cfg(any(test, not(target_os = "linux")))]
+fn parents_by_ps() -> Vec<(i32, i32)> {
+    let listed = std::process::Command::new("ps").args(["-A", "-o", "pid=,ppid="]).output();
+    let text = listed.map(|listed| listed.stdout).unwrap_or_default();
+    let pair = |line: &str| {
+        let (pid, parent) = line.trim().split_once(char::is_whitespace)?;
+        Some((pid.parse().ok()?, parent.trim().parse().ok()?))
+    };
+    String::from_utf8_lossy(&text).lines().filter_map(pair).collect()
+}
+
 /// The source of child processes: the kernel's own lists if it keeps them, else one listing of all
 /// processes.
 enum ChildLookup {
@@ -153,8 +178,8 @@ impl ChildLookup {
 
     fn from_process_table() -> Self {
         let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
-        for process in all_pids().into_iter().filter_map(read_process) {
-            children.entry(process.parent).or_default().push(process.pid);
+        for (pid, parent) in parents() {
+            children.entry(parent).or_default().push(pid);
         }
         Self::Seen(children)
     }
@@ -242,6 +267,9 @@ mod tests {
         let mut seen = ChildLookup::from_process_table();
         assert!(seen.children_of(own).contains(&root));
         let below = seen.children_of(root);
+        let by_ps: Vec<i32> =
+            parents_by_ps().into_iter().filter(|(_, parent)| *parent == root).map(|(pid, _)| pid).collect();
+        assert_eq!(below, by_ps);
         assert_eq!((below.len(), below), (1, list_children(root).unwrap()));
         signal_below(Pid::from_raw(root).unwrap(), Signal::KILL);
         child.wait().unwrap();

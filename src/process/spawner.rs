@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 use super::pinned::{self, HeldProgram};
 use super::{SUPERVISE, ServerProcess, environment};
 use crate::config::{FilePin, PinError};
+use crate::platform::parent_watch::parent_life;
 
 /// The use of a process's standard streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,15 +120,12 @@ impl SpawnOrder {
 
 impl Spawner {
     /// Creates a spawner whose supervisor is the `lsp-tools` binary at `supervisor`; by default the
-    /// running one, or the one beside the running program. Without any, and on systems other than
-    /// Linux, servers are started directly. They may then survive this process if it is killed; the
-    /// log says so.
+    /// running one, or the one beside the running program. Without any, servers are started
+    /// directly. They may then survive this process if it is killed; the log says so.
     pub fn new(supervisor: Option<PathBuf>) -> Self {
-        let supervisor = supervisor.or_else(own_binary).filter(|_| cfg!(linux_kernel));
+        let supervisor = supervisor.or_else(own_binary);
         if supervisor.is_none() {
-            tracing::warn!(
-                "servers run without a supervisor: this is not Linux, or no lsp-tools binary was found"
-            );
+            tracing::warn!("servers run without a supervisor: no lsp-tools binary was found");
         }
         Self { supervisor }
     }
@@ -169,11 +167,15 @@ impl Spawner {
         streams: StdioMode,
         hearer: Option<UnboundedSender<String>>,
     ) -> Result<ServerProcess, SpawnError> {
+        // The supervisor reports why it cannot start the server.
+        let started = self.supervisor().unwrap_or(&spawn.program).to_owned();
+        let refused = |source| SpawnError::Refused { program: started.clone(), source };
         let (mut command, held) = match &self.supervisor {
             Some(supervisor) => {
                 let mut command = Command::new(supervisor);
-                command.arg(SUPERVISE).arg(std::process::id().to_string());
                 command
+                    .args([SUPERVISE, &std::process::id().to_string()])
+                    .arg(parent_life().map_err(refused)?)
                     .args(pinned::pin_arguments(&spawn.pins, &spawn.program, &spawn.cwd))
                     .arg(&spawn.program);
                 (command, None)
@@ -185,9 +187,6 @@ impl Spawner {
                 (Command::from(command), Some(held))
             }
         };
-        // The supervisor reports why it cannot start the server.
-        let started = self.supervisor.as_ref().unwrap_or(&spawn.program);
-        let refused = |source| SpawnError::Refused { program: started.clone(), source };
         command.args(&spawn.args).current_dir(&spawn.cwd).env_clear();
         command.envs(environment::inherited_variables(std::env::vars_os())).envs(&spawn.env);
         let stdin = if streams == StdioMode::Server { Stdio::piped() } else { Stdio::null() };

@@ -1,10 +1,11 @@
-//! The process between us and a server: `lsp-tools __supervise PARENT [--pinned SHA256 FILE]…
-//! PROGRAM ARGS…`.
+//! The process between us and a server: `lsp-tools __supervise PARENT LIFE [--pinned SHA256 FILE]…
+//! PROGRAM ARGS…`. `LIFE` is how it notices the death of `PARENT` ([`parent_watch`]).
 //!
 //! The supervisor passes its own pipes on to the server and keeps none. It ends, with everything
-//! below it, when the server ends, when it gets SIGTERM, and when its parent dies. As a child
-//! subreaper it inherits all processes that the server leaves behind, also those in sessions of
-//! their own. Only Linux supports this; elsewhere there are no supervisors.
+//! below it, when the server ends, when it gets SIGTERM, and when its parent dies. On Linux, as a
+//! child subreaper, it inherits all processes that the server leaves behind, also those in sessions
+//! of their own. Elsewhere a process survives that has left the server's process group and whose
+//! parent has ended.
 //!
 //! The processes below a supervisor are ended round by round: all that are found are killed, until
 //! none is left. If the kernel allows it, a command of `bash` has a process namespace
@@ -18,16 +19,19 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use futures::future::OptionFuture;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group};
 use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 
 use super::pinned;
 use super::sandbox_arguments::{ENTER, FIRST, LANDLOCK};
 use crate::config::{FilePin, PinError};
+use crate::platform::parent_watch::{self, GIVES_ORPHANS};
 use crate::platform::{namespace, process_tree};
 
 /// The time in which the processes below must end after SIGTERM.
@@ -42,16 +46,31 @@ const EXIT_SERVER_NOT_STARTED: i32 = 127;
 /// ended it.
 pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> i32 {
     let parent = args.next().and_then(|parent| parent.to_str()?.parse::<i32>().ok()).and_then(Pid::from_raw);
-    let Some((pins, program)) = pinned::read(&mut args) else { return EXIT_SERVER_NOT_STARTED };
-    let mut args: Vec<OsString> = args.collect();
-    watch_parent();
-    // The parent may have died before the kernel was asked to tell.
-    if parent.is_none() || rustix::process::getppid() != parent {
+    let (Some(life), Some((pins, program))) = (args.next(), pinned::read(&mut args)) else {
         return EXIT_SERVER_NOT_STARTED;
-    }
+    };
+    let mut args: Vec<OsString> = args.collect();
     // While this process has one thread and no child.
-    let below = if create_pid_namespace(&mut args) { DescendantScope::First } else { DescendantScope::Tree };
-    run_supervisor(program, args, &pins, below)
+    let below = match create_pid_namespace(&mut args) {
+        true => DescendantScope::First,
+        false if GIVES_ORPHANS => DescendantScope::Tree,
+        false => DescendantScope::Group,
+    };
+    let order = ServerOrder { program, args, pins, below };
+    run_supervisor(order, |order| async move {
+        let died = match parent_watch::parent_death(&life) {
+            Ok(died) => Some(died),
+            Err(error) => {
+                eprintln!("lsp-tools: the supervisor cannot watch its parent: {error}");
+                None
+            }
+        };
+        // The parent may have died before it was watched.
+        if parent.is_none() || rustix::process::getppid() != parent {
+            return EXIT_SERVER_NOT_STARTED;
+        }
+        supervise(order, OptionFuture::from(died)).await
+    })
 }
 
 /// Creates a process namespace for a process that is about to be started with these arguments, if
@@ -68,7 +87,8 @@ fn create_pid_namespace(arguments: &mut Vec<OsString>) -> bool {
 /// Runs `program` as the first process of a namespace and returns its exit status, like [`run`].
 /// When this process ends, the kernel ends all that are left.
 pub(crate) fn run_as_first(program: OsString, args: Vec<OsString>) -> i32 {
-    run_supervisor(program, args, &[], DescendantScope::All)
+    let order = ServerOrder { program, args, pins: Vec::new(), below: DescendantScope::All };
+    run_supervisor(order, |order| supervise(order, OptionFuture::from(None::<std::future::Pending<()>>)))
 }
 
 /// The processes below, and the way to reach them.
@@ -80,6 +100,17 @@ enum DescendantScope {
     First,
     /// All others in the namespace of which this process is the first.
     All,
+    /// All descendants that are found, and the process group of the server. A process that left
+    /// the group, and whose parent has ended, survives.
+    Group,
+}
+
+/// The server to start.
+struct ServerOrder {
+    program: OsString,
+    args: Vec<OsString>,
+    pins: Vec<FilePin>,
+    below: DescendantScope,
 }
 
 impl DescendantScope {
@@ -95,6 +126,8 @@ impl DescendantScope {
             // process of this user.
             Self::All if own.is_init() => kill_process_group(Pid::INIT, signal),
             Self::All => Ok(()),
+            // A command leads its group only once it has made a session.
+            Self::Group => kill_process_group(server, signal).or_else(|_| kill_process(server, signal)),
         };
         // A process that has ended meanwhile needs none.
         let _ignored = sent;
@@ -109,10 +142,10 @@ impl DescendantScope {
     }
 }
 
-fn run_supervisor(program: OsString, args: Vec<OsString>, pins: &[FilePin], below: DescendantScope) -> i32 {
+fn run_supervisor<F: Future<Output = i32>>(order: ServerOrder, run: impl FnOnce(ServerOrder) -> F) -> i32 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
     match runtime {
-        Ok(runtime) => runtime.block_on(supervise(program, args, pins, below)),
+        Ok(runtime) => runtime.block_on(run(order)),
         Err(error) => {
             eprintln!("lsp-tools: the supervisor cannot run: {error}");
             EXIT_SERVER_NOT_STARTED
@@ -120,12 +153,15 @@ fn run_supervisor(program: OsString, args: Vec<OsString>, pins: &[FilePin], belo
     }
 }
 
-async fn supervise(program: OsString, args: Vec<OsString>, pins: &[FilePin], below: DescendantScope) -> i32 {
+/// Starts the server and returns its exit status, or ends it when `orphaned` has a value.
+async fn supervise(order: ServerOrder, orphaned: OptionFuture<impl Future<Output = ()>>) -> i32 {
+    let below = order.below;
+    let mut orphaned = std::pin::pin!(orphaned);
     let (Ok(mut stop), Ok(mut child_ended)) = (signal(SignalKind::terminate()), signal(SignalKind::child()))
     else {
         return EXIT_SERVER_NOT_STARTED;
     };
-    let id = match start(&program, args, pins, below) {
+    let id = match start(order) {
         Ok(Some(id)) => id,
         Ok(None) => return EXIT_SERVER_NOT_STARTED,
         Err(error) => {
@@ -136,7 +172,7 @@ async fn supervise(program: OsString, args: Vec<OsString>, pins: &[FilePin], bel
     if let Err(error) = detach_standard_streams() {
         eprintln!("lsp-tools: the supervisor keeps the server's pipes open: {error}");
     }
-    let mut server = SupervisedProcess { id, below, status: None };
+    let mut server = SupervisedProcess { id, below, status: None, found: Vec::new() };
     while server.status.is_none() {
         tokio::select! {
             // Processes that the server left behind are reaped too, so that they do not accumulate
@@ -145,6 +181,7 @@ async fn supervise(program: OsString, args: Vec<OsString>, pins: &[FilePin], bel
                 server.reap_ended();
             }
             _ = stop.recv() => break,
+            Some(()) = &mut orphaned => break,
         }
     }
     terminate_all(&mut server, &mut child_ended).await;
@@ -161,19 +198,19 @@ enum NotStarted {
     Refused { program: OsString, source: io::Error },
 }
 
-fn start(
-    program: &OsString,
-    args: Vec<OsString>,
-    pins: &[FilePin],
-    below: DescendantScope,
-) -> Result<Option<Pid>, NotStarted> {
-    let (mut command, held) = pinned::command(Path::new(program), pins)?;
+fn start(order: ServerOrder) -> Result<Option<Pid>, NotStarted> {
+    let ServerOrder { program, args, pins, below } = order;
+    let (mut command, held) = pinned::command(Path::new(&program), &pins)?;
+    // A command makes a session, which the leader of a group cannot.
+    if below == DescendantScope::Group && args.first().is_none_or(|word| word != ENTER) {
+        command.process_group(0);
+    }
     let spawned = command.args(args).stdin(Stdio::inherit()).spawn();
-    let child = spawned.map_err(|source| NotStarted::Refused { program: program.clone(), source })?;
+    let child = spawned.map_err(|source| NotStarted::Refused { program, source })?;
     let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     if let (Err(error), Some(id)) = (held.check_started(), id) {
         // With all that it has started meanwhile.
-        kill_all(&mut SupervisedProcess { id, below, status: None });
+        kill_all(&mut SupervisedProcess { id, below, status: None, found: Vec::new() });
         return Err(error.into());
     }
     Ok(id)
@@ -184,6 +221,9 @@ struct SupervisedProcess {
     id: Pid,
     below: DescendantScope,
     status: Option<i32>,
+    /// The descendants that were found before the server was ended, for [`DescendantScope::Group`]:
+    /// those of an ended process are not found any more.
+    found: Vec<Pid>,
 }
 
 impl SupervisedProcess {
@@ -207,18 +247,6 @@ impl SupervisedProcess {
     }
 }
 
-#[cfg(linux_kernel)]
-fn watch_parent() {
-    let request = rustix::process::set_parent_process_death_signal(Some(Signal::TERM));
-    let inherits = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-    if let Err(error) = request.and(inherits) {
-        eprintln!("lsp-tools: the supervisor cannot watch its parent: {error}");
-    }
-}
-
-#[cfg(not(linux_kernel))]
-fn watch_parent() {}
-
 /// Closes our standard streams, so that the server alone holds its pipes and they end with it.
 fn detach_standard_streams() -> std::io::Result<()> {
     let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
@@ -232,6 +260,10 @@ fn detach_standard_streams() -> std::io::Result<()> {
 async fn terminate_all(server: &mut SupervisedProcess, child_ended: &mut SignalStream) {
     if !server.reap_ended() {
         return;
+    }
+    if server.below == DescendantScope::Group {
+        let own = rustix::process::getpid().as_raw_nonzero().get();
+        server.found = process_tree::descendants_of(own).into_iter().filter_map(Pid::from_raw).collect();
     }
     server.below.signal(server.id, Signal::TERM);
     let grace = server.below.grace();
@@ -258,6 +290,14 @@ fn kill_all(server: &mut SupervisedProcess) {
         // Only one is reaped at a time, because its children become visible when it is gone.
         if let Ok(Some((id, status))) = rustix::process::wait(WaitOptions::empty()) {
             server.record_exit(id, status);
+        }
+    }
+    if server.below == DescendantScope::Group {
+        // What an ended server has left are not our children.
+        server.below.signal(server.id, Signal::KILL);
+        for process in &server.found {
+            // It may have ended; its number is not given again within the grace period.
+            let _ignored = kill_process(*process, Signal::KILL);
         }
     }
 }

@@ -144,6 +144,7 @@ fn deaf_socket_listener_command_runs_without_daemon_soon() {
 }
 
 #[test]
+#[cfg_attr(not(linux_kernel), ignore = "the path of a socket is limited")]
 fn socket_path_longer_than_limit_daemon_still_starts() {
     let house = House::new();
     let deep = house.project.beside(&"x".repeat(180));
