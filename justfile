@@ -28,6 +28,10 @@ test *ARGS:
 slow *ARGS:
     tests/slow.sh {{ARGS}}
 
+# tests of a build without Linux's own facilities, as on macOS: just portable, just portable process::
+portable *ARGS:
+    tests/portable.sh {{ARGS}}
+
 # takes over the words of help, answers and errors that have changed: look at the difference before you commit it
 snapshots:
     INSTA_UPDATE=always cargo test --test integration visible_text::

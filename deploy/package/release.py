@@ -5,7 +5,7 @@ install script, and the hashes of all these.
 
 cargo-zigbuild builds for a machine of any kind on one of any other: zig brings a C compiler, a linker and the C libraries. Rust's standard library
 is built too, from the toolchain's component `rust-src`, so no toolchain for a target is needed. The same sources make the same bytes, whatever
-the folder and the time. Nothing is published.
+the folder and the time. Nothing is published. Programs for macOS are built and never run here. RUSTC names another rustc than the one on PATH.
 """
 
 import hashlib
@@ -14,6 +14,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import frameworks
 import make
 import names
 import release_notes
@@ -28,7 +29,8 @@ ZIG = "0.17.1"
 ZIGBUILD = "0.24.1"
 # The oldest glibc on which a program shall run: as old as Rust's own for it. It is the wheel's tag too.
 GLIBC = "2.17"
-TRIPLES = [f"{cpu}-unknown-linux-{libc}" for cpu in ["x86_64", "aarch64"] for libc in ["gnu", "musl"]]
+SYSTEMS = ["unknown-linux-gnu", "unknown-linux-musl", "apple-darwin"]
+TRIPLES = [f"{cpu}-{system}" for cpu in ["x86_64", "aarch64"] for system in SYSTEMS]
 # What zig links into a program, by the file of its licence in the package `ziglang`.
 LIBRARIES = {"musl": "lib/libc/musl/COPYRIGHT", "glibc's start files": "lib/libc/glibc/LICENSES", "LLVM's libunwind": "lib/libunwind/LICENSE.TXT", "zig's compiler_rt": "LICENSE"}
 # Without `rust-src` cargo would say this in a way that helps nobody.
@@ -41,6 +43,8 @@ def flags(triple, folders):
     if triple.endswith("-musl"):
         # zig brings the C library and what starts a program. The address is unknown in advance, as that of other programs.
         words += ["-Clink-self-contained=no", "-Clink-arg=-pie"]
+    if triple.endswith("-darwin"):
+        words.append(f"-Clink-arg=-F{frameworks.write(make.TOOLS / 'frameworks')}")
     return " ".join(words)
 
 
@@ -57,7 +61,7 @@ def license_texts():
 
 def build(triple):
     """Builds the program for one kind of machine, and returns its path."""
-    sysroot = Path(make.said("rustc", "--print=sysroot").strip())
+    sysroot = Path(make.said(os.environ.get("RUSTC", "rustc"), "--print=sysroot").strip())
     if not (sysroot / SOURCES).is_dir():
         sys.exit(f"release: {sysroot} has no sources of the standard library; run: rustup component add rust-src")
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
@@ -74,6 +78,9 @@ def build(triple):
         f"CARGO_TARGET_{triple.upper().replace('-', '_')}_RUSTFLAGS": flags(triple, folders),
         f"CFLAGS_{triple.replace('-', '_')}": " ".join(f"-ffile-prefix-map={folder}={name}" for folder, name in c_folders.items()),
     }
+    if triple.endswith("-darwin"):
+        # rustc would look for Xcode, and strip by a program of LLVM's; zig's linker strips.
+        environment |= {"SDKROOT": "/", "CARGO_PROFILE_DIST_STRIP": "false"}
     # It would take the place of the flags for the target.
     environment.pop("RUSTFLAGS", None)
     glibc = f".{GLIBC}" if triple.endswith("-gnu") else ""

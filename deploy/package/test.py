@@ -23,6 +23,7 @@ import unittest
 import zipfile
 from pathlib import Path
 
+import frameworks
 import make
 import names
 import npm
@@ -253,15 +254,16 @@ class Release(Packed):
         found = {path.name for path in self.files.iterdir()}
         for triple in release.TRIPLES:
             cpu, libc = triple.split("-")[0], triple.rpartition("-")[2]
-            tag = "musllinux_1_1" if libc == "musl" else f"manylinux_{release.GLIBC.replace('.', '_')}"
+            tags = {"musl": f"musllinux_1_1_{cpu}", "gnu": f"manylinux_{release.GLIBC.replace('.', '_')}_{cpu}"}
+            tag = tags.get(libc) or make.MACOS[triple]
             npm_name = npm.short(npm.MACHINES[triple])
             expected = {
                 f"{names.NAME}-{triple}.tar.gz",
-                f"lsp_tools-{names.VERSION}-py3-none-{tag}_{cpu}.whl",
+                f"lsp_tools-{names.VERSION}-py3-none-{tag}.whl",
                 f"{names.NPM_SCOPE[1:]}-{npm_name}-{names.VERSION}.tgz",
             }
             self.assertLessEqual(expected, found)
-        self.assertEqual(len([name for name in found if name.endswith(".mcpb")]), 2)
+        self.assertEqual(len([name for name in found if name.endswith(".mcpb")]), 4)
 
     def test_a_second_time_all_bytes_are_the_same(self):
         again = self.folder / "again"
@@ -331,13 +333,37 @@ class Release(Packed):
         self.assertEqual((done.returncode, installed), (1, []))
         self.assertIn("does not run on this machine", done.stderr)
 
-    def test_other_machines_are_refused(self):
+    def install_as(self, system, processor):
         tools = Path(tempfile.mkdtemp(dir=self.folder))
-        (tools / "uname").write_text('#!/bin/sh\n[ "$1" = -s ] && echo Linux || echo sparc64\n')
+        (tools / "uname").write_text(f'#!/bin/sh\n[ "$1" = -s ] && echo {system} || echo {processor}\n')
         (tools / "uname").chmod(0o755)
-        done, installed = self.install(self.files, PATH=f"{tools}:{os.environ['PATH']}")
-        self.assertEqual((done.returncode, installed), (1, []))
-        self.assertIn("no program for sparc64, only for x86_64 and aarch64", done.stderr)
+        return self.install(self.files, PATH=f"{tools}:{os.environ['PATH']}")
+
+    def test_other_machines_are_refused(self):
+        for system, processor, said in [
+            ("Linux", "sparc64", "no program for sparc64, only for x86_64 and aarch64"),
+            ("FreeBSD", "amd64", "this is FreeBSD, and there are programs for Linux and macOS only"),
+        ]:
+            done, installed = self.install_as(system, processor)
+            self.assertEqual((done.returncode, installed), (1, []))
+            self.assertIn(said, done.stderr)
+
+    def test_a_mac_gets_the_program_of_its_processor(self):
+        # A release without it says which archive a machine asks for.
+        for processor, triple in [("arm64", "aarch64-apple-darwin"), ("x86_64", "x86_64-apple-darwin")]:
+            files = self.spoiled()
+            sums = (files / "SHA256SUMS").read_text()
+            (files / "SHA256SUMS").write_text("\n".join(line for line in sums.splitlines() if triple not in line))
+            self.files, whole = files, self.files
+            done, _ = self.install_as("Darwin", processor)
+            self.files = whole
+            self.assertIn(f"the release has no {names.NAME}-{triple}.tar.gz", done.stderr)
+
+    def test_stubs_of_frameworks_have_what_the_certificates_of_macos_need(self):
+        stubs = frameworks.write(self.folder / "frameworks")
+        for path, symbol in [("Security", "_SecTrustEvaluateWithError"), ("CoreFoundation", "_CFRelease")]:
+            text = (stubs / f"{path}.framework/{path}.tbd").read_text()
+            self.assertTrue(text.startswith("--- !tapi-tbd\n") and f" {symbol}," in text, path)
 
 
 class Metadata(unittest.TestCase):

@@ -19,6 +19,19 @@ pub(crate) mod user;
 pub(crate) mod watches;
 pub(crate) mod xattr;
 
+/// The needs that this system does not serve as Linux does, one sentence each.
+#[cfg(linux_kernel)]
+pub(crate) const GAPS: &[&str] = &[];
+
+/// The needs that this system does not serve as Linux does, one sentence each.
+#[cfg(not(linux_kernel))]
+pub(crate) const GAPS: &[&str] = &[
+    "this program was built for your system, and tested on Linux only",
+    "the system does not report changes of files here: each question looks for them",
+    "a process that a server or command starts survives it if it leaves its process group and its parent has ended",
+    "a trusted program may be replaced between the check of its hash and its start",
+];
+
 /// Texts of the operating system as bytes.
 pub(crate) use std::os::unix::ffi::{OsStrExt, OsStringExt};
 

@@ -17,6 +17,7 @@ use crate::lsp::servers::locate::LocatedProgram;
 use crate::lsp::servers::manager::SessionUnavailable;
 use crate::lsp::servers::{health, judge};
 use crate::lsp::session::ask::AskError;
+use crate::platform;
 use crate::process::sandbox::{self, Enforced};
 
 /// A problem of a server.
@@ -118,6 +119,9 @@ pub struct DoctorOutput {
     /// sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands_may: Vec<String>,
+    /// The guarantees of Linux that this system does not give, one sentence each; empty on Linux.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub system_gaps: Vec<String>,
 }
 
 impl DoctorOutput {
@@ -139,6 +143,7 @@ impl DoctorOutput {
             notes: Vec::new(),
             commands,
             commands_may: Vec::new(),
+            system_gaps: Vec::new(),
         }
     }
 }
@@ -176,7 +181,8 @@ pub(crate) async fn run(context: &Context) -> DoctorOutput {
     let output = DoctorOutput::new(workspace, servers, left_out.collect(), sandbox_status(context));
     let settings = &context.config.settings.bash;
     let commands_may = confinement::confinement_gaps(settings, context.manager.spawner()).await;
-    DoctorOutput { notes: servers::notes(context, &languages), commands_may, ..output }
+    let system_gaps = platform::GAPS.iter().copied().map(str::to_owned).collect();
+    DoctorOutput { notes: servers::notes(context, &languages), commands_may, system_gaps, ..output }
 }
 
 fn sandbox_status(context: &Context) -> String {

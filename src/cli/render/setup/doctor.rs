@@ -22,7 +22,7 @@ pub(crate) fn render(output: &DoctorOutput, display: &DisplayCapabilities) -> St
         out.push('\n');
     }
     out.push_str(&format!("{}\n", display.paint(DIM, &escape::words(&output.commands))));
-    for gap in &output.commands_may {
+    for gap in output.commands_may.iter().chain(&output.system_gaps) {
         out.push_str(&format!("{}\n", display.paint(DIM, &format!("- {}", escape::words(gap)))));
     }
     out.push_str(&conclusion(output, display));

@@ -1,0 +1,42 @@
+"""Stubs of the frameworks of macOS that a program links with: lists of names, since zig brings Apple's C library and no frameworks.
+
+The names are all words of the crates that declare them for Rust; those that a framework does not have are never asked for.
+"""
+
+import json
+import re
+
+import make
+import names
+
+# The frameworks, by the crate that declares what is in them, and the beginnings of their names.
+FRAMEWORKS = {"core-foundation-sys": ("CoreFoundation", "k?CF"), "security-framework-sys": ("Security", "k?Sec|SSL|CMS|Auth|cssm")}
+TARGETS = "[ arm64-macos, x86_64-macos ]"
+
+
+def sources(crate):
+    """The folder of a crate's sources that Cargo.lock names."""
+    said = json.loads(make.said("cargo", "metadata", "--format-version=1", "--locked", f"--manifest-path={names.ROOT}/Cargo.toml"))
+    found = [package["manifest_path"] for package in said["packages"] if package["name"] == crate]
+    [manifest] = found
+    return make.Path(manifest).parent / "src"
+
+
+def stub(framework, symbols):
+    """The text of a stub (version 4 of the format), by which a linker knows the library of each name."""
+    return (
+        f"--- !tapi-tbd\ntbd-version: 4\ntargets: {TARGETS}\n"
+        f"install-name: '/System/Library/Frameworks/{framework}.framework/Versions/A/{framework}'\n"
+        f"exports:\n  - targets: {TARGETS}\n    symbols: [ {', '.join(f'_{symbol}' for symbol in sorted(symbols))} ]\n...\n"
+    )
+
+
+def write(folder):
+    """Writes the stubs below `folder`, where `-F` finds them."""
+    for crate, (framework, beginnings) in FRAMEWORKS.items():
+        words = re.compile(rf"\b(?:{beginnings})\w+\b")
+        symbols = {word for file in sources(crate).rglob("*.rs") for word in words.findall(file.read_text())}
+        place = folder / f"{framework}.framework"
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{framework}.tbd").write_text(stub(framework, symbols))
+    return folder

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Tests of a build that uses nothing of Linux's own, which shows what the program does on other Unix systems.
+#
+#     tests/portable.sh [FILTER…]        (just portable)
+#
+# Left out are the tests of what such a system does not have, above all the sandbox: without it their commands would end any process.
+set -euo pipefail
+
+cd "$(dirname "$0")/.."
+export LSP_TOOLS_PORTABLE=1
+filters=("$@")
+[ $# -gt 0 ] || filters=(edit_tools:: explore:: faults:: file_tools:: first_contact:: mounted:: process:: symbol_names::)
+cargo test --lib
+cargo test --test integration -- "${filters[@]}"
