@@ -13,6 +13,7 @@ const ON: &str = "answer-store = true\n";
 const SERVERS: [&str; 2] = ["ty", "ruff"];
 const CART: &str = "import os\n\n\ndef total(n: int) -> int:\n    return n\n";
 const PACKAGE: &str = ".venv/lib/python3.11/site-packages/pack/__init__.py";
+const PATH_FILE: &str = ".venv/lib/python3.11/site-packages/x.pth";
 const VENV: &str = "home = /usr/bin\nversion = 3.11.2\n";
 const USER: &str = "from shop.cart import total\n\nx: int = total(\"3\")\n";
 
@@ -70,9 +71,12 @@ async fn check_of_equal_tree_needs_no_server_and_check_of_changed_tree_does() {
     assert!(first.to_string().contains("F401") && first[2] == "complete", "{first}");
     assert_eq!(stored_check(&project, root.clone()).await, first);
 
-    let other = project.beside("elsewhere/deep/copy/shop");
+    let other = project.beside("elsewhere/deep/copy/project");
     copy_folder(&root, &other);
     assert_eq!(check(&project, other).await, (first.clone(), true), "of the same content");
+    let named = project.beside("elsewhere/shop");
+    copy_folder(&root, &named);
+    assert!(!check(&project, named).await.1, "its name is that of a module");
 
     let write = |name: &str, text: &str| project.write(name, text);
     type Change<'a> = (&'a str, Box<dyn Fn() + 'a>, Box<dyn Fn() + 'a>);
@@ -117,6 +121,26 @@ async fn check_of_equal_tree_needs_no_server_and_check_of_changed_tree_does() {
             Box::new(|| fs::remove_file(root.join("out")).unwrap()),
         ),
         (
+            "a link to a folder inside",
+            Box::new(|| symlink("shop", root.join("link")).unwrap()),
+            Box::new(|| fs::remove_file(root.join("link")).unwrap()),
+        ),
+        (
+            "a module among installed packages of JavaScript",
+            Box::new(|| write("node_modules/gen.py", "x = 1\n")),
+            Box::new(|| fs::remove_dir_all(root.join("node_modules")).unwrap()),
+        ),
+        (
+            "a path file with code",
+            Box::new(|| write(PATH_FILE, "import _mypaths\n")),
+            Box::new(|| fs::remove_file(root.join(PATH_FILE)).unwrap()),
+        ),
+        (
+            "a module that an interpreter runs",
+            Box::new(|| write("sitecustomize.py", "")),
+            Box::new(|| fs::remove_file(root.join("sitecustomize.py")).unwrap()),
+        ),
+        (
             "an import from above",
             Box::new(|| write("shop/use.py", &format!("from ...other import x\n{USER}"))),
             Box::new(|| write("shop/use.py", USER)),
@@ -151,6 +175,20 @@ async fn check_of_equal_tree_needs_no_server_and_check_of_changed_tree_does() {
     write("README.md", "# Shop\n");
     // Prose is nothing that a server reads.
     assert_eq!(stored_check(&project, root.clone()).await[0], first[0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn checked_file_in_an_environment_counts() {
+    let project = shop();
+    let root = project.root();
+    fs::rename(root.join(".venv"), root.join("api")).unwrap();
+    symlink("api", root.join(".venv")).unwrap();
+    project.write("api/app.py", "import os\n");
+    let first = stored_check(&project, root.clone()).await;
+    assert!(first.to_string().contains("api/app.py"), "{first}");
+    project.write("api/app.py", "import os, sys\n");
+    let (then, is_stored) = check(&project, root).await;
+    assert!(!is_stored && then != first, "{then}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -198,9 +236,11 @@ fn store_is_shown_emptied_and_switched_off() {
     let text = fs::read_to_string(&entry).expect("the entry");
     let (before, after) = text.split_once("\"written\":").expect("the time");
     let later = after.trim_start_matches(|digit: char| digit.is_ascii_digit());
-    fs::write(&entry, format!("{before}\"written\":{}{later}", u64::MAX)).expect("the entry");
-    let (stored, notes) = until_stored();
-    assert!(stored == findings && notes.contains("are from a check 0 s ago"), "{stored}{notes}");
+    for impossible in [0, u64::MAX] {
+        fs::write(&entry, format!("{before}\"written\":{impossible}{later}")).expect("the entry");
+        let (shown, notes) = run(&["check"]);
+        assert!(shown == findings && !notes.contains("are from a check"), "{impossible}: {shown}{notes}");
+    }
     project.write_settings(&format!("{ON}permissions.deny = [\"read(shop/cart.py)\"]\n"));
     let (shown, notes) = run(&["check"]);
     assert!(!notes.contains("are from a check") && !shown.contains("def total"), "{shown}{notes}");

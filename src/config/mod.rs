@@ -35,7 +35,7 @@ pub use catalogue::Catalogue;
 pub(crate) use catalogue::build_file::BuildFileSearch;
 pub(crate) use catalogue::command_files::CommandWords;
 pub(crate) use catalogue::detect::{PresentLanguage, PrimaryLanguages, present_languages};
-pub(crate) use catalogue::marker::ConfigMarker;
+pub(crate) use catalogue::marker::{ConfigMarker, settings_of};
 pub(crate) use catalogue::named_files::pins_among;
 pub use catalogue::pin::FilePin;
 pub(crate) use catalogue::pin::{MOST_PROGRAM_BYTES, PinError, PinnedFile};

@@ -228,7 +228,6 @@ impl Runtime {
             data: folders.data.clone(),
             cache: folders.cache.clone(),
             python: UserWord::of_process(),
-            base_python: tokio::sync::OnceCell::default(),
             spawner: spawner.clone(),
             machine: Arc::new(MachineShare::new(
                 &folders,

@@ -8,9 +8,9 @@ use std::time::Instant;
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use parking_lot::Mutex;
 
-use super::walk::rules::is_generated_folder;
+use super::walk::rules::{is_generated_folder, is_store};
 use super::walk::walk_threads;
-use super::{FileStamp, ReadError, Workspace};
+use super::{FileStamp, ReadError, Workspace, WorkspacePath};
 use crate::platform::{OsStrExt, is_program};
 use crate::text::{PartsHash, PartsHasher};
 
@@ -21,69 +21,86 @@ const MAX_CONTENT_BYTES: u64 = 4 << 20;
 const MAX_ENTRIES: usize = 200_000;
 /// The file that marks a folder as a cache, which programs leave out of what they read.
 const CACHE_MARK: &str = "CACHEDIR.TAG";
+/// The names that an environment of a project usually has; checks leave out what is in it.
+const ENVIRONMENT_NAMES: [&str; 3] = [".venv", "venv", "env"];
+/// The other names of folders of installed packages and build output.
+const BUILT_NAMES: [&str; 4] = ["node_modules", "bower_components", "CMakeFiles", "target"];
 
 /// A digest of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TreeDigest {
     /// Digest of paths and contents, the same for equal trees in different places.
     pub(crate) content: PartsHash,
-    /// Digest of the files' states, which change with every write, be it of the same content.
+    /// Digest of the states of files and folders, which change with every write, be it of the same
+    /// content.
     pub(crate) states: PartsHash,
 }
 
 impl Workspace {
     /// Returns a digest of the workspace: its folders, and the paths, contents and executable bits
-    /// of the files for whose path (relative) `counts` holds, hidden and ignored ones included.
+    /// of the files for which `counts` holds, hidden and ignored ones included. It is given the
+    /// relative path, and whether that lies in a folder of installed packages or build output: there
+    /// the paths of other files count as well.
     ///
-    /// Stores of version control, caches, installed packages of JavaScript and the `environments`
-    /// (absolute) do not count. `None` if the tree is too large or not read by `until`, a link
-    /// leads to a folder elsewhere, a file cannot be read, or `is_whole` fails for the path and the
-    /// content of one: that file leads out.
+    /// Stores of version control, caches and those of the `environments` (absolute) that have a
+    /// usual name do not count. `None` if the tree is too large or not read by `until`, a link leads
+    /// to another folder or out of the workspace, a file cannot be read, or `is_whole` fails for the
+    /// path and the content of one: that file leads out.
     pub(crate) fn tree_digest(
         &self,
         environments: &[PathBuf],
-        counts: impl Fn(&Path) -> bool + Sync,
+        counts: impl Fn(&Path, bool) -> bool + Sync,
         is_whole: impl Fn(&Path, &[u8]) -> bool + Sync,
         until: Instant,
     ) -> Option<TreeDigest> {
         let environments: Vec<PathBuf> =
             environments.iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect();
-        let is_left_out = {
-            let environments = environments.clone();
-            move |path: &Path| is_apart(path, &environments)
-        };
+        let is_left_out = move |path: &Path| is_apart(path, &environments);
         let digest_of = |entry: &DirEntry, relative: &Path| {
             let (path, kind) = (entry.path(), entry.file_type()?);
+            let is_built = self.is_built(relative);
             if kind.is_dir() {
-                return Some(Some(EntryDigest::default()));
+                return EntryDigest::of_state(path).map(Some);
             }
-            let is_folder = kind.is_symlink() && path.is_dir();
-            if is_folder {
-                return self.folder_link_digest(path, &environments).map(Some);
+            if path.is_dir() {
+                // A module has other modules above it when it is reached by a link.
+                return is_built.then(|| self.folder_link_digest(path))?.map(Some);
             }
             // The file `.git` of a worktree names its repository.
-            if relative.ends_with(".git") || !counts(relative) || !(kind.is_file() || path.is_file()) {
+            if relative.ends_with(".git") || !(kind.is_file() || path.is_file()) {
                 return Some(None);
             }
-            let content = match kind.is_symlink() {
-                true => Self::read_bytes_outside(path, MAX_CONTENT_BYTES),
-                false => self.read_rules(relative, MAX_CONTENT_BYTES),
-            };
+            if !counts(relative, is_built) {
+                return Some(is_built.then(EntryDigest::default));
+            }
+            let content = self.read_rules(relative, MAX_CONTENT_BYTES);
             content_digest((path, relative), content, &is_whole).map(Some)
         };
         digest_below(self.root(), false, is_left_out, digest_of, until)
     }
 
-    /// The digest of a link to a folder, by where it leads: what is there counts itself. `None` if
-    /// it leads to a folder that does not count.
-    fn folder_link_digest(&self, path: &Path, environments: &[PathBuf]) -> Option<EntryDigest> {
+    /// Returns true if the file lies in a folder that a digest leaves out or reads in part.
+    pub(crate) fn is_beside_sources(&self, file: &WorkspacePath) -> bool {
+        let above = file.as_path().ancestors().skip(1).map(|folder| self.root().join(folder));
+        above
+            .take_while(|folder| folder != self.root())
+            .any(|folder| is_generated_folder(&folder) || is_cache(&folder))
+    }
+
+    /// Returns true if `relative` lies in a folder of installed packages or build output.
+    fn is_built(&self, relative: &Path) -> bool {
+        let is_named =
+            |folder: &Path| BUILT_NAMES.iter().chain(&ENVIRONMENT_NAMES).any(|name| folder.ends_with(name));
+        let mut above = relative.ancestors().skip(1);
+        above.any(|folder| is_named(folder) && is_generated_folder(&self.root().join(folder)))
+    }
+
+    /// The digest of a link to a folder of the workspace, by where it leads: what is there counts
+    /// itself.
+    fn folder_link_digest(&self, path: &Path) -> Option<EntryDigest> {
         let target = fs::canonicalize(path).ok()?;
-        let mut between = target.ancestors().take_while(|folder| *folder != self.root());
-        if !target.starts_with(self.root()) || between.any(|folder| is_apart(folder, environments)) {
-            return None;
-        }
         let mut hasher = PartsHasher::default();
-        hasher.add_name(fs::read_link(path).ok()?.as_os_str());
+        hasher.add_name(target.strip_prefix(self.root()).ok()?.as_os_str());
         Some(EntryDigest { content: hasher.finish(), ..EntryDigest::default() })
     }
 }
@@ -91,11 +108,16 @@ impl Workspace {
 /// Returns true for a folder, or a link to one, whose content programs that check files do not
 /// read, or that is one of the `environments` (canonical).
 fn is_apart(path: &Path, environments: &[PathBuf]) -> bool {
-    if path.join("pyvenv.cfg").is_file() {
-        return fs::canonicalize(path).is_ok_and(|folder| environments.contains(&folder));
-    }
+    let is_usual = || ENVIRONMENT_NAMES.iter().any(|name| path.ends_with(name));
+    let is_environment =
+        || is_usual() && fs::canonicalize(path).is_ok_and(|folder| environments.contains(&folder));
+    is_store(path) || path.ends_with("__pycache__") || is_cache(path) || is_environment()
+}
+
+/// Returns true for the hidden folder of a cache, which no module of Python has a name for.
+fn is_cache(path: &Path) -> bool {
     let is_hidden = path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."));
-    is_generated_folder(path) || (is_hidden && path.join(CACHE_MARK).is_file())
+    is_hidden && path.join(CACHE_MARK).is_file()
 }
 
 /// The digests of one entry of a tree.
@@ -105,27 +127,36 @@ struct EntryDigest {
     state: PartsHash,
 }
 
+impl EntryDigest {
+    /// The digest of something at `path` of which no content counts.
+    fn of_state(path: &Path) -> Option<Self> {
+        let mut state = PartsHasher::default();
+        state.add(format!("{:?}", FileStamp::from_path(path)?).as_bytes());
+        Some(Self { state: state.finish(), ..Self::default() })
+    }
+}
+
 /// The digest of a file's content, or of its size and time of change if it is large.
 fn content_digest(
     (absolute, relative): (&Path, &Path),
     content: Result<Vec<u8>, ReadError>,
     is_whole: impl Fn(&Path, &[u8]) -> bool,
 ) -> Option<EntryDigest> {
-    let (mut hasher, mut state) = (PartsHasher::default(), PartsHasher::default());
+    let mut hasher = PartsHasher::default();
     match content {
         Ok(content) if is_whole(relative, &content) => hasher.add(&content),
         Err(ReadError::TooLarge { .. }) => add_stamp(&mut hasher, absolute)?,
         Ok(_) | Err(_) => return None,
     }
     hasher.add(&[u8::from(is_program(absolute))]);
-    let stamp = FileStamp::from_path(absolute)?;
-    state.add(format!("{stamp:?}").as_bytes());
-    Some(EntryDigest { content: hasher.finish(), state: state.finish() })
+    Some(EntryDigest { content: hasher.finish(), ..EntryDigest::of_state(absolute)? })
 }
 
 /// The part of a file that counts in a digest of a folder, beside its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileAspect {
+    /// Nothing else.
+    Path,
     /// Its size.
     Size,
     /// Its size, and the time of its last change.
@@ -134,21 +165,24 @@ pub(crate) enum FileAspect {
     Content,
 }
 
-/// Returns a digest of the files at and below `folder`, anywhere, by their paths and what `aspect`
-/// returns for them; links are followed. `None` if there are too many, or not all are seen by
-/// `until`.
+/// Returns a digest of the files below `folder`, anywhere, by their paths and what `aspect` returns
+/// for them; links are followed, folders for which `is_left_out` holds are not read. `None` if there
+/// are too many, not all are seen by `until`, or `aspect` refuses one.
 pub(crate) fn folder_digest(
     folder: &Path,
-    aspect: impl Fn(&Path) -> FileAspect + Sync,
+    is_left_out: impl Fn(&Path) -> bool + Send + Sync + 'static,
+    aspect: impl Fn(&Path) -> Option<FileAspect> + Sync,
     until: Instant,
-) -> Option<PartsHash> {
+) -> Option<TreeDigest> {
     let digest_of = |entry: &DirEntry, relative: &Path| {
         let path = entry.path();
-        let mut hasher = PartsHasher::default();
+        let plain = EntryDigest::of_state(path)?;
         if !entry.file_type().is_some_and(|kind| kind.is_file()) {
-            return Some(Some(EntryDigest::default()));
+            return Some(Some(plain));
         }
-        match aspect(path) {
+        let mut hasher = PartsHasher::default();
+        match aspect(path)? {
+            FileAspect::Path => {}
             FileAspect::Size => hasher.add(&FileStamp::from_path(path)?.size.to_le_bytes()),
             FileAspect::SizeAndTime => add_stamp(&mut hasher, path)?,
             FileAspect::Content => {
@@ -156,10 +190,9 @@ pub(crate) fn folder_digest(
                 return content_digest((path, relative), content, |_, _| true).map(Some);
             }
         }
-        Some(Some(EntryDigest { content: hasher.finish(), ..EntryDigest::default() }))
+        Some(Some(EntryDigest { content: hasher.finish(), ..plain }))
     };
-    let is_left_out = |path: &Path| path.ends_with("__pycache__");
-    digest_below(folder, true, is_left_out, digest_of, until).map(|digest| digest.content)
+    digest_below(folder, true, is_left_out, digest_of, until)
 }
 
 /// Adds size and time of change of the file at `path`.
@@ -314,7 +347,7 @@ mod tests {
             let mut known: BTreeMap<PartsHash, BTreeMap<PathBuf, String>> = BTreeMap::new();
             for change in &changes {
                 apply(&root, change);
-                let counts = |path: &Path| path.extension().is_some_and(|extension| extension == "py");
+                let counts = |path: &Path, _: bool| path.extension().is_some_and(|extension| extension == "py");
                 let digest = workspace.tree_digest(&[], counts, |_, _| true, Instant::now() + Duration::from_secs(60));
                 let digest = digest.expect("nothing leads out of the tree").content;
                 let mut read = BTreeMap::new();
@@ -326,22 +359,112 @@ mod tests {
         }
     }
 
-    #[test]
-    fn tree_with_a_link_to_a_folder_outside_has_no_digest_and_one_to_a_file_has_that_of_its_content() {
-        let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let workspace = Workspace::open(folder.path()).unwrap();
-        let digest = || {
-            workspace
-                .tree_digest(&[], |_| true, |_, _| true, Instant::now() + Duration::from_secs(60))
-                .map(|digest| digest.content)
+    /// Writes a file below `root`, and its folders.
+    fn write(root: &Path, name: &str, text: &str) {
+        let path = root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn digest(root: &Path, environments: &[PathBuf]) -> Option<TreeDigest> {
+        let counts = |path: &Path, is_built: bool| {
+            !is_built || path.extension().is_some_and(|extension| extension == "py")
         };
-        fs::write(folder.path().join("made.py"), "x").unwrap();
-        let plain = digest();
-        fs::remove_file(folder.path().join("made.py")).unwrap();
-        fs::write(other.path().join("made.py"), "x").unwrap();
-        symlink(other.path().join("made.py"), folder.path().join("made.py")).unwrap();
-        assert!(plain.is_some() && digest() == plain);
-        symlink(other.path(), folder.path().join("out")).unwrap();
-        assert_eq!(digest(), None);
+        let until = Instant::now() + Duration::from_secs(60);
+        Workspace::open(root).unwrap().tree_digest(environments, counts, |_, _| true, until)
+    }
+
+    #[test]
+    fn tree_with_a_link_to_a_folder_or_outside_has_no_digest() {
+        let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let root = folder.path().canonicalize().unwrap();
+        write(&root, "deep/er/made.py", "x");
+        write(other.path(), "made.py", "x");
+        symlink("deep/er/made.py", root.join("made.py")).unwrap();
+        assert!(digest(&root, &[]).is_some(), "a link to a file");
+        let link = root.join("link");
+        for target in [other.path().join("made.py"), other.path().to_owned(), root.join("deep/er")] {
+            symlink(&target, &link).unwrap();
+            assert_eq!(digest(&root, &[]), None, "{target:?}");
+            fs::remove_file(&link).unwrap();
+        }
+        // What is installed may consist of links.
+        fs::create_dir(root.join("node_modules")).unwrap();
+        let (link, turn) = (root.join("node_modules/pack"), other.path().join("turn"));
+        symlink(root.join("deep"), &turn).unwrap();
+        symlink(&turn, &link).unwrap();
+        let first = digest(&root, &[]).expect("it leads back").content;
+        fs::remove_file(&turn).unwrap();
+        symlink(root.join("deep/er"), &turn).unwrap();
+        assert_ne!(digest(&root, &[]).expect("it leads back").content, first);
+    }
+
+    #[test]
+    fn sources_count_in_environments_and_built_folders_that_are_not_set_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        write(&root, "Cargo.toml", "");
+        let environments = ["services/api", ".venv"].map(|name| root.join(name));
+        environments.iter().for_each(|folder| write(folder, "pyvenv.cfg", "home = /usr/bin\n"));
+        let content = || digest(&root, &environments).expect("a digest").content;
+        for (name, counts) in [
+            ("services/api/app.py", true),
+            ("node_modules/gen.py", true),
+            ("target/gen.py", true),
+            ("env/more.py", true),
+            (".venv/lib/pack.py", false),
+            ("__pycache__/a.py", false),
+        ] {
+            write(&root, name, "x = 1");
+            let first = content();
+            write(&root, name, "x = 2");
+            assert_eq!(content() != first, counts, "{name}");
+        }
+        let first = content();
+        write(&root, "target/debug/made.o", "1");
+        let with_object = content();
+        write(&root, "target/debug/made.o", "2");
+        assert!(with_object != first && content() == with_object, "of others the paths count");
+        let is_beside =
+            |name: &str| Workspace::open(&root).unwrap().is_beside_sources(&WorkspacePath::new(name.into()));
+        assert!(is_beside("target/gen.py") && is_beside(".venv/lib/pack.py") && !is_beside("services/a.py"));
+    }
+
+    #[test]
+    fn changes_that_were_taken_back_change_the_states() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        write(&root, "pack/lib.py", "x = 1");
+        symlink("pack/lib.py", root.join("link.py")).unwrap();
+        let aspect = |_: &Path| Some(FileAspect::Content);
+        let until = || Instant::now() + Duration::from_secs(60);
+        let digests =
+            || [digest(&root, &[]), folder_digest(&root, |_| false, aspect, until())].map(Option::unwrap);
+        let (file, link, more) = (root.join("pack/lib.py"), root.join("link.py"), root.join("pack/more.py"));
+        let changes: [(&str, &dyn Fn()); 3] = [
+            ("a file that is written", &|| {
+                let before = fs::metadata(&file).unwrap().modified().unwrap();
+                fs::write(&file, "x = 2").unwrap();
+                fs::write(&file, "x = 1").unwrap();
+                fs::File::options().append(true).open(&file).unwrap().set_modified(before).unwrap();
+            }),
+            ("a new file", &|| {
+                fs::write(&more, "").unwrap();
+                fs::remove_file(&more).unwrap();
+            }),
+            ("a link", &|| {
+                fs::remove_file(&link).unwrap();
+                symlink("pack/lib.py", &link).unwrap();
+            }),
+        ];
+        for (what, change) in changes {
+            let first = digests();
+            // A file system's clock has ticks.
+            std::thread::sleep(Duration::from_millis(25));
+            change();
+            for (first, then) in first.iter().zip(digests()) {
+                assert!(first.content == then.content && first.states != then.states, "{what}");
+            }
+        }
     }
 }

@@ -38,6 +38,8 @@ const MAX_ENTRY_BYTES: u64 = 16 << 20;
 const MAX_STORE_BYTES: u64 = 256 << 20;
 /// The longest wait for the disk of the store.
 const STORE_TIMEOUT: Duration = Duration::from_millis(300);
+/// The age from which on an entry counts as absent, in seconds.
+const MAX_ENTRY_AGE: u64 = 365 * 86_400;
 /// The longest time for the digests before a check, and again after it.
 const DIGEST_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -66,7 +68,7 @@ struct ReportGroup {
 struct ReportKey {
     /// The name of the entry.
     name: StateName,
-    /// The states of the files, which tell of changes that were taken back.
+    /// The states of all that is in the name, which tell of changes that were taken back.
     states: PartsHash,
 }
 
@@ -169,10 +171,10 @@ impl StoredReports {
             return Self::default();
         }
         for (subject, servers) in subjects {
-            if let Some(servers) =
-                idle_servers(context, subject, &servers).filter(|_| !subject.path.is_notebook())
-            {
-                files.entry(servers).or_default().insert(subject.path.clone());
+            let path = &subject.path;
+            let is_left_out = path.is_notebook() || context.workspace.is_beside_sources(path);
+            if let Some(servers) = idle_servers(context, subject, &servers).filter(|_| !is_left_out) {
+                files.entry(servers).or_default().insert(path.clone());
             }
         }
         let mut groups = Vec::new();
@@ -209,7 +211,7 @@ impl StoredReports {
         let files = self.groups.iter().flat_map(|group| &group.files).filter(|path| self.has(path)).count();
         (files > 0).then(|| {
             format!(
-                "the findings of {} are from a check {} ago; the files and all that they depend on are unchanged",
+                "the findings of {} are from a check {} ago of the same sources, settings and packages",
                 file_count_text(files),
                 age(now_seconds().saturating_sub(oldest))
             )
@@ -307,30 +309,36 @@ async fn report_key(
     servers: &BTreeSet<ServerAtRoot>,
     until: Instant,
 ) -> Option<ReportKey> {
-    let mut hasher = PartsHasher::default();
+    let (mut hasher, mut states) = (PartsHasher::default(), PartsHasher::default());
     hasher.add(&FORM.to_le_bytes());
     let mut environments = Vec::new();
     for (server, root) in servers {
         let inputs = context.manager.findings_inputs(server, root, until).await?;
-        hasher.add(&inputs.digest);
+        hasher.add(&inputs.digest.content);
+        states.add(&inputs.digest.states);
         environments.extend(inputs.environment);
     }
     let (context, servers) = (context.clone(), servers.clone());
     let tree = tokio::task::spawn_blocking(move || {
         let catalogue = context.catalogue();
         let specs: Vec<_> = servers.iter().filter_map(|(server, _)| catalogue.servers.get(server)).collect();
-        let is_read = |language: &str| {
-            SETTINGS_LANGUAGES.contains(&language)
-                || specs.iter().any(|spec| spec.languages.iter().any(|own| own == language))
-        };
         let name_of = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let configures = |name: &str| specs.iter().any(|spec| spec.is_configuration_file(name));
-        let counts = |path: &Path| {
+        let is_own =
+            |language: &str| specs.iter().any(|spec| spec.languages.iter().any(|own| own == language));
+        let is_module = |name: &str| catalogue.language_of(name, None).is_some_and(is_own);
+        let is_read = |language: &str| SETTINGS_LANGUAGES.contains(&language) || is_own(language);
+        let counts = |path: &Path, is_built: bool| {
             let name = name_of(path);
-            catalogue.language_of(&name, None).is_none_or(is_read) || configures(&name)
+            match is_built {
+                true => is_module(&name),
+                false => catalogue.language_of(&name, None).is_none_or(is_read) || configures(&name),
+            }
         };
-        let is_whole =
-            |path: &Path, content: &[u8]| !leads_elsewhere(path, content, configures(&name_of(path)));
+        let is_whole = |path: &Path, content: &[u8]| {
+            let name = name_of(path);
+            !leads_elsewhere(path, content, configures(&name), is_module(&name))
+        };
         // The name of a package is that of its folder, after those of the packages above it.
         let packages = context.workspace.root().ancestors();
         let packages = packages.take_while(|folder| folder.join("__init__.py").exists());
@@ -341,8 +349,9 @@ async fn report_key(
     let (tree, name) = tree.await.ok()??;
     hasher.add_name(name.as_os_str());
     hasher.add(&tree.content);
+    states.add(&tree.states);
     let name = StateName::new(&hex(&hasher.finish()))?;
-    Some(ReportKey { name, states: tree.states })
+    Some(ReportKey { name, states: states.finish() })
 }
 
 /// The time until which the digests of all groups of a check must be known.
@@ -368,7 +377,8 @@ async fn read_entry(context: &Context, name: &StateName) -> Option<ReportEntry> 
         Ok(content.and_then(|content| serde_json::from_str(&content.replace(ROOT_MARK, &root)).ok()))
     });
     let entry: Option<ReportEntry> = tokio::time::timeout(STORE_TIMEOUT, read).await.ok()?.ok()?;
-    entry.filter(|entry| entry.form == FORM)
+    let age = |entry: &ReportEntry| now_seconds().checked_sub(entry.written);
+    entry.filter(|entry| entry.form == FORM && age(entry).is_some_and(|age| age < MAX_ENTRY_AGE))
 }
 
 /// Writes an entry. A slow disk is not waited for; the entry may be missing then.

@@ -70,6 +70,7 @@ pub(crate) const SERVER: &[ConfigField] = &[
     launch("build-file", Record(BUILD_FILE)),
     plain("restarts-with", Texts),
     launch("reads-outside", Texts),
+    launch("ignores-root-name", Flag),
     plain("packages-in", Texts),
     plain("asks-for-settings", Flag),
     launch("initialization-options", Free),

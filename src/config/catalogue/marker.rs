@@ -111,7 +111,7 @@ fn has_section(file: &str, text: &str, section: &str) -> bool {
 }
 
 /// Parses a file in TOML, or in JSON with or without comments. `None` if it is neither.
-fn settings_of(file: &str, text: &str) -> Option<serde_json::Value> {
+pub(crate) fn settings_of(file: &str, text: &str) -> Option<serde_json::Value> {
     if file.ends_with(".json") {
         return CstRootNode::parse(text, &ParseOptions::default()).ok()?.to_serde_value();
     }

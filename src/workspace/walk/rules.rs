@@ -169,7 +169,7 @@ pub(crate) fn is_generated_folder(dir: &Path) -> bool {
 }
 
 /// Returns true if the absolute directory `dir` is a store of version control.
-fn is_store(dir: &Path) -> bool {
+pub(crate) fn is_store(dir: &Path) -> bool {
     matches!(dir.file_name().and_then(OsStr::to_str), Some(".git" | ".hg" | ".svn" | ".jj"))
 }
 

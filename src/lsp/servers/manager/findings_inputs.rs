@@ -9,50 +9,53 @@ use std::time::Instant;
 
 use etcetera::BaseStrategy;
 use regex::Regex;
+use serde_json::Value;
 
 use super::Manager;
 use super::launch;
 use super::launch_inputs::LaunchInputs;
 use super::python;
 use super::setup::ManagerSetup;
-use crate::config::Catalogue;
 use crate::config::spec::ServerSpec;
+use crate::config::{Catalogue, settings_of};
 use crate::lsp::servers::locate;
 use crate::lsp::servers::locate::{LocatedProgram, ProgramOrigin};
 use crate::process::environment;
-use crate::text::{PartsHash, PartsHasher};
-use crate::workspace::{FileAspect, FileStamp, Workspace, WorkspacePath, folder_digest};
+use crate::text::PartsHasher;
+use crate::workspace::{FileAspect, FileStamp, TreeDigest, Workspace, WorkspacePath, folder_digest};
 
 /// The largest settings file that is read, in bytes.
 const MAX_SETTINGS_BYTES: u64 = 1 << 20;
-/// The first bytes of a program of Linux.
-const ELF_MAGIC: &[u8] = b"\x7fELF";
 /// Variables that name further folders of Python modules.
 const PYTHON_PATHS: [&str; 2] = ["PYTHONPATH", "MYPYPATH"];
+/// The modules that an interpreter runs when it starts, which may add folders.
+const CUSTOM_MODULES: [&str; 2] = ["sitecustomize", "usercustomize"];
+/// The lines of code in path files that only change how modules are loaded: of setuptools and
+/// virtualenv.
+const HARMLESS_CODE: [&str; 2] = ["__import__('_distutils_hack').add_shim()", "import _virtualenv"];
+/// Settings of checkers of Python that name further files and folders, without `-` and `_`.
+const LEADING_KEYS: [&str; 10] = [
+    "baselinefile",
+    "extend",
+    "extends",
+    "extrapaths",
+    "mypypath",
+    "stubpath",
+    "typeshed",
+    "typeshedpath",
+    "venv",
+    "venvpath",
+];
 
-/// Settings with which a checker of Python reads files elsewhere, be it by further settings: keys,
-/// a parent folder, and paths of the home folder or the root of the file system.
-static READS_ELSEWHERE: LazyLock<[Regex; 4]> = LazyLock::new(|| {
-    let patterns = [
-        r#"(?im)(?:^|[\s{,"'\[.])(?:extra-?paths|extends?|stub-?path|typeshed(?:-?path)?|venv(?:-?path)?|mypy_?path)["']?\s*[=:]"#,
-        r#"(?m)(?:^|[\s{,"'\[.])python["']?\s*[=:]\s*["'][^\^~<>=!*\d"']"#,
-        r"(?m)(?:^|[^.\w])\.\.(?:[^.\w]|$)",
-        r#"(?m)(?:^|[\s"'=:,\[])(?:~/|\$\{|\$[A-Z_]{2,})"#,
-    ];
-    patterns.map(|pattern| Regex::new(pattern).expect("a constant pattern"))
-});
-/// An absolute path, or the beginning of a pattern.
-static ABSOLUTE_PATH: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r#"(?m)(?:^|[\s"'=:,\[])(/[^\s"',\]]+)"#).expect("a constant pattern"));
-/// A line of Python that imports from folders above.
+/// An import from a folder above, or the same words in a comment.
 static IMPORT_FROM_ABOVE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?m)(?:^|[:;])\s*from\s+(\.[.\s]*\.)").expect("a constant pattern"));
+    LazyLock::new(|| Regex::new(r"from([\s\\.]*\.)").expect("a constant pattern"));
 
 /// Inputs of the findings of one server for one root, beside the workspace's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FindingsInputs {
     /// The digest of all of it.
-    pub(crate) digest: PartsHash,
+    pub(crate) digest: TreeDigest,
     /// The folder of the Python environment, whose files are part of the digest.
     pub(crate) environment: Option<PathBuf>,
 }
@@ -63,8 +66,9 @@ impl Manager {
     /// interpreter of the user's.
     ///
     /// `None` if the catalogue does not say what the server reads outside of the workspace
-    /// (`reads-outside`), settings of the user or of folders above the workspace may lead it
-    /// elsewhere, or not everything can be read by `until`.
+    /// (`reads-outside`), `lsp-tools install` has not installed it, it reads an environment and there
+    /// is none, settings of the user or of folders above the workspace may lead it elsewhere, or not
+    /// everything can be read by `until`.
     pub(crate) async fn findings_inputs(
         &self,
         server: &str,
@@ -89,7 +93,7 @@ impl Manager {
         });
         let inputs = inputs.await.ok()??;
         let libraries = match python::wants_python(spec) {
-            true => tokio::time::timeout_at(until.into(), PythonLibraries::find(setup, &inputs))
+            true => tokio::time::timeout_at(until.into(), PythonInputs::find(setup, &inputs))
                 .await
                 .ok()?
                 .map(Some)?,
@@ -109,12 +113,12 @@ fn digest_of(
     setup: &ManagerSetup,
     (server, root): (&str, &WorkspacePath),
     inputs: &LaunchInputs,
-    libraries: Option<PythonLibraries>,
+    python: Option<PythonInputs>,
     until: Instant,
-) -> Option<PartsHash> {
+) -> Option<TreeDigest> {
     let spec = setup.catalogue.servers.get(server)?;
     let located = launch::find(setup, server, spec, root).ok()?;
-    let mut hasher = PartsHasher::default();
+    let (mut hasher, mut states) = (PartsHasher::default(), PartsHasher::default());
     let settings = format!("{:?}", (setup.trusted, &inputs.spec, &inputs.lack, &setup.settings.limits));
     for text in [env!("CARGO_PKG_VERSION"), server, &root.display(), &settings] {
         hasher.add(text.as_bytes());
@@ -123,98 +127,149 @@ fn digest_of(
         hasher.add_name(&name);
         hasher.add_name(&value);
     }
-    hasher.add(&installation_digest(setup, server, &located, until)?);
-    if let Some(libraries) = libraries {
-        hasher.add(libraries.interpreter.as_bytes());
-        for folder in &libraries.folders {
-            hasher.add(&folder_digest(folder, |path| libraries.aspect(path), until)?);
-        }
+    if !spec.ignores_root_name {
+        hasher.add_name(setup.workspace.root().file_name()?);
     }
-    add_outer_settings(&mut hasher, setup, spec)?;
-    Some(hasher.finish())
+    let mut digests = vec![installation_digest(setup, server, &located, until)?];
+    if let Some(python) = python {
+        hasher.add(python.state.as_bytes());
+        digests.extend(python.digests(setup.workspace.root(), until)?);
+    }
+    for digest in digests {
+        hasher.add(&digest.content);
+        states.add(&digest.states);
+    }
+    add_outer_settings((&mut hasher, &mut states), setup, spec)?;
+    Some(TreeDigest { content: hasher.finish(), states: states.finish() })
 }
 
-/// Returns a digest of the files of an installed server; `None` if they are not known.
+/// Returns a digest of the files of a server that `lsp-tools install` has installed. Other programs
+/// may be scripts that lead to files elsewhere, or select one of several.
 fn installation_digest(
     setup: &ManagerSetup,
     server: &str,
     located: &LocatedProgram,
     until: Instant,
-) -> Option<PartsHash> {
+) -> Option<TreeDigest> {
     let program = fs::canonicalize(&located.program).ok()?;
-    if located.origin == ProgramOrigin::Prefix {
-        let prefix = fs::canonicalize(locate::prefix(&setup.data, server)).ok()?;
-        return program
-            .starts_with(&prefix)
-            .then(|| folder_digest(&prefix, |_| FileAspect::SizeAndTime, until))?;
-    }
-    // A script leads to files elsewhere, which other packages may be added to.
-    is_native(&program).then(|| folder_digest(&program, |_| FileAspect::SizeAndTime, until))?
+    let prefix = fs::canonicalize(locate::prefix(&setup.data, server)).ok()?;
+    let is_ours = located.origin == ProgramOrigin::Prefix && program.starts_with(&prefix);
+    is_ours.then(|| folder_digest(&prefix, is_bytecode, |_| Some(FileAspect::SizeAndTime), until))?
 }
 
-fn is_native(program: &Path) -> bool {
-    use std::io::Read;
-    let mut first = [0; ELF_MAGIC.len()];
-    Workspace::open_outside(program).is_ok_and(|(mut file, _)| file.read_exact(&mut first).is_ok())
-        && first == ELF_MAGIC
+fn is_bytecode(folder: &Path) -> bool {
+    folder.ends_with("__pycache__")
 }
 
-/// The folders that a project's modules are imported from.
-struct PythonLibraries {
-    /// In order; none within another.
-    folders: Vec<PathBuf>,
+/// The inputs of a server of Python that it finds by a project's environment.
+struct PythonInputs {
+    /// The environment, its links followed.
+    environment: PathBuf,
+    /// The folders of the standard libraries of the interpreters.
+    standard: BTreeSet<PathBuf>,
     /// The states of the interpreters, and the settings of the environment.
-    interpreter: String,
-    /// True if they are those of the project's environment, and not of the interpreter on PATH.
-    is_environment: bool,
+    state: String,
 }
 
-impl PythonLibraries {
-    /// `None` if some are not known.
+impl PythonInputs {
+    /// `None` if there is no environment, or it leads to files that are not known.
     async fn find(setup: &ManagerSetup, inputs: &LaunchInputs) -> Option<Self> {
-        let known = &inputs.python.libraries;
+        let found = inputs.python.environment.as_ref()?;
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        if !known.left_out.is_empty() || PYTHON_PATHS.into_iter().any(is_set) {
+        if PYTHON_PATHS.into_iter().any(is_set) {
             return None;
         }
+        let environment = fs::canonicalize(&found.folder).ok()?;
+        let mut state = plain_settings(&environment)?;
         let base = python::base_interpreter(setup).await;
-        let mut state = interpreter_state(base.as_deref());
-        let all = match &inputs.python.environment {
-            Some(environment) => {
-                state.push_str(&plain_environment(&environment.folder, &known.installed_in)?);
-                let interpreter = environment.interpreter.as_deref();
-                state.push_str(&interpreter_state(interpreter));
-                state.push_str(&format!("{:?}", interpreter.map(|program| setup.pin(program).is_some())));
-                // Findings name the paths of environments; those of the workspace differ with it.
-                let folder = fs::canonicalize(&environment.folder).ok()?;
-                if !folder.starts_with(setup.workspace.root()) {
-                    state.push_str(&folder.to_string_lossy());
-                }
-                known.folders.iter().chain(&known.installed_in).cloned().collect()
-            }
-            // A trusted project's own folder can choose another interpreter.
-            None if setup.trusted => return None,
-            None => python::base_import_folders(setup).await?,
-        };
-        let mut folders: Vec<PathBuf> = Vec::new();
-        for folder in &all {
-            let is_within = all.iter().any(|other| folder != other && folder.starts_with(other));
-            if folder.is_dir() && !is_within && !folders.contains(folder) {
-                folders.push(folder.clone());
-            }
+        let own = found.interpreter.as_deref();
+        for program in [base.as_ref().map(|base| base.program.as_path()), own] {
+            state.push_str(&interpreter_state(program));
         }
-        Some(Self { folders, interpreter: state, is_environment: inputs.python.environment.is_some() })
+        state.push_str(&format!("{:?}", own.map(|program| setup.pin(program).is_some())));
+        // Findings name the paths of environments; those of the workspace differ with it.
+        if !environment.starts_with(setup.workspace.root()) {
+            state.push_str(&environment.to_string_lossy());
+        }
+        let mut standard = own.map_or(Some(BTreeSet::new()), |own| standard_libraries(&environment, own))?;
+        if let Some(base) = base {
+            standard.insert(fs::canonicalize(base.library).ok()?);
+        }
+        Some(Self { environment, standard, state })
     }
 
-    /// Environments of several worktrees are equal if their sources are. Those of an interpreter
-    /// are the same files for all of them, and more.
-    fn aspect(&self, path: &Path) -> FileAspect {
-        match self.is_environment {
-            true if has_extension(path, &["py", "pyi", "pth", "typed"]) => FileAspect::Content,
-            true => FileAspect::Size,
-            false => FileAspect::SizeAndTime,
-        }
+    /// The digests of the environment and the standard libraries.
+    fn digests(&self, root: &Path, until: Instant) -> Option<Vec<TreeDigest>> {
+        let is_copy = |folder: &Path| {
+            let lib = folder.with_file_name("lib");
+            folder.ends_with("lib64") && fs::canonicalize(folder).ok() == fs::canonicalize(lib).ok()
+        };
+        let is_left_out = move |folder: &Path| is_bytecode(folder) || is_copy(folder);
+        let environment =
+            folder_digest(&self.environment, is_left_out, |path| self.aspect(path, root), until);
+        let is_package = |path: &Path| path.ends_with("site-packages") || path.ends_with("dist-packages");
+        let is_left_out = move |folder: &Path| is_bytecode(folder) || is_package(folder);
+        let of_library =
+            |folder: &PathBuf| folder_digest(folder, is_left_out, |_| Some(FileAspect::SizeAndTime), until);
+        std::iter::once(environment).chain(self.standard.iter().map(of_library)).collect()
     }
+
+    /// The aspect of a file of the environment. Environments of several worktrees are equal if their
+    /// sources are; their programs name their paths. `None` for one that may add other folders.
+    fn aspect(&self, path: &Path, root: &Path) -> Option<FileAspect> {
+        let is_path_file = path.to_string_lossy().ends_with(".pth");
+        if is_custom_module(path) || is_path_file && !self.is_plain_path_file(path, root) {
+            return None;
+        }
+        let is_source = is_path_file || has_extension(path, &["py", "pyi", "typed", "egg", "zip"]);
+        Some(match is_source {
+            true => FileAspect::Content,
+            false if path.starts_with(self.environment.join("bin")) => FileAspect::Path,
+            false => FileAspect::Size,
+        })
+    }
+
+    /// Returns true if a path file names only folders of the environment and the workspace.
+    fn is_plain_path_file(&self, file: &Path, root: &Path) -> bool {
+        let Ok(text) = Workspace::read_outside(file, MAX_SETTINGS_BYTES) else { return false };
+        let is_plain = |line: &str| {
+            let line = line.trim_end();
+            if line.is_empty() || line.starts_with('#') {
+                return true;
+            }
+            if line.starts_with("import ") || line.starts_with("import\t") {
+                return HARMLESS_CODE.iter().any(|code| line.trim_end_matches(';').ends_with(code));
+            }
+            fs::canonicalize(file.with_file_name(line)).map_or(true, |path| {
+                path.is_dir() && (path.starts_with(root) || path.starts_with(&self.environment))
+            })
+        };
+        text.split(['\n', '\r']).all(is_plain)
+    }
+}
+
+/// Returns true if an interpreter that has the file's folder on its path runs it at its start.
+fn is_custom_module(path: &Path) -> bool {
+    let is_package = path.ends_with("__init__.py");
+    let module = path.parent().filter(|_| is_package).unwrap_or(path);
+    let name = module.file_name().unwrap_or_default().to_string_lossy();
+    // A module of a package has another name.
+    CUSTOM_MODULES.iter().any(|custom| name.split('.').next() == Some(*custom))
+        && !module.with_file_name("__init__.py").exists()
+}
+
+/// Returns the folders of the standard library that the interpreter of an environment may have;
+/// `None` if one is not found.
+fn standard_libraries(environment: &Path, interpreter: &Path) -> Option<BTreeSet<PathBuf>> {
+    let program = fs::canonicalize(interpreter).ok()?;
+    let base = program.parent()?.parent()?;
+    let names = fs::read_dir(environment.join("lib")).ok()?.flatten().map(|entry| entry.file_name());
+    let versions = names.filter(|name| environment.join("lib").join(name).join("site-packages").is_dir());
+    let libraries = versions.map(|name| {
+        let mut folders = ["lib", "lib64"].into_iter().map(|lib| base.join(lib).join(&name));
+        folders.find(|folder| folder.join("os.py").is_file())
+    });
+    libraries.collect::<Option<BTreeSet<PathBuf>>>().filter(|found| !found.is_empty())
 }
 
 /// Describes the program that a path leads to: its place, size and times.
@@ -224,29 +279,27 @@ fn interpreter_state(program: Option<&Path>) -> String {
     format!("{program:?} {stamp:?}")
 }
 
-/// Returns the settings of an environment. `None` if it shares packages with its interpreter, or
-/// its path files run code that adds folders.
-fn plain_environment(environment: &Path, installed_in: &[PathBuf]) -> Option<String> {
-    let read = |file: &Path| Workspace::read_outside(file, MAX_SETTINGS_BYTES);
-    let settings = read(&environment.join("pyvenv.cfg")).ok()?;
+/// Returns the settings of an environment. `None` if it has packages of another one, or is no
+/// virtual environment.
+fn plain_settings(environment: &Path) -> Option<String> {
+    let settings = Workspace::read_outside(&environment.join("pyvenv.cfg"), MAX_SETTINGS_BYTES).ok()?;
     let shares = |line: &str| {
-        let Some((key, value)) = line.split_once('=') else { return false };
-        key.trim() == "include-system-site-packages" && !value.trim().eq_ignore_ascii_case("false")
+        let (key, value) = line.split_once('=').unwrap_or_default();
+        match key.trim().to_ascii_lowercase().as_str() {
+            "include-system-site-packages" => !value.trim().eq_ignore_ascii_case("false"),
+            key => key == "extends-environment",
+        }
     };
-    let files = installed_in.iter().flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten());
-    let path_files = files.map(|entry| entry.path()).filter(|path| has_extension(path, &["pth"]));
-    let adds_folders = |file: PathBuf| {
-        let is_code = |line: &str| line.starts_with("import ") || line.starts_with("import\t");
-        let adds =
-            |line: &str| ["sys.path", "addsitedir", "exec", "open("].iter().any(|word| line.contains(word));
-        read(&file).map_or(true, |text| text.lines().any(|line| is_code(line) && adds(line)))
-    };
-    (!settings.lines().any(shares) && !path_files.into_iter().any(adds_folders)).then_some(settings)
+    (!settings.split(['\n', '\r']).any(shares)).then_some(settings)
 }
 
 /// Adds the user's settings of a server. `None` if they, or settings in a folder above the
 /// workspace, may lead to further files.
-fn add_outer_settings(hasher: &mut PartsHasher, setup: &ManagerSetup, spec: &ServerSpec) -> Option<()> {
+fn add_outer_settings(
+    (hasher, states): (&mut PartsHasher, &mut PartsHasher),
+    setup: &ManagerSetup,
+    spec: &ServerSpec,
+) -> Option<()> {
     let names: BTreeSet<&str> = spec.configuration_files().collect();
     let mut above = setup.workspace.root().ancestors().skip(1);
     if above.any(|folder| names.iter().any(|name| folder.join(name).is_file())) {
@@ -256,8 +309,9 @@ fn add_outer_settings(hasher: &mut PartsHasher, setup: &ManagerSetup, spec: &Ser
     let config = etcetera::base_strategy::Xdg::new().ok()?.config_dir();
     for path in spec.reads_outside.iter().flatten() {
         let file = path.strip_prefix(".config/").map_or_else(|| home.join(path), |path| config.join(path));
+        states.add(format!("{:?}", FileStamp::from_path(&file)).as_bytes());
         match Workspace::read_outside(&file, MAX_SETTINGS_BYTES) {
-            Ok(text) if reads_elsewhere(&text) => return None,
+            Ok(text) if reads_elsewhere(path, &text) => return None,
             Ok(text) => {
                 hasher.add(path.as_bytes());
                 hasher.add(text.as_bytes());
@@ -270,28 +324,67 @@ fn add_outer_settings(hasher: &mut PartsHasher, setup: &ManagerSetup, spec: &Ser
 }
 
 /// Returns true if a file of the workspace at `path` (relative) leads a checker to files elsewhere:
-/// settings (`is_settings`) by their text, a module of Python by an import from above the root.
-pub(crate) fn leads_elsewhere(path: &Path, content: &[u8], is_settings: bool) -> bool {
-    let is_module = has_extension(path, &["py", "pyi", "pyw"]);
+/// settings (`is_settings`) by their values, a module of Python (`is_module`) by an import from above
+/// the root, or because an interpreter may run it.
+pub(crate) fn leads_elsewhere(path: &Path, content: &[u8], is_settings: bool, is_module: bool) -> bool {
     if !is_settings && !is_module {
         return false;
     }
     let text = String::from_utf8_lossy(content);
     let folders = path.components().count() - 1;
-    (is_settings && reads_elsewhere(&text))
-        || (is_module
-            && IMPORT_FROM_ABOVE
-                .captures_iter(&text)
-                .any(|found| found[1].matches('.').count() > folders + 1))
+    let climbs = |dots: &str| dots.matches('.').count() > folders + 1;
+    is_custom_module(path)
+        || is_settings && reads_elsewhere(&path.to_string_lossy(), &text)
+        || is_module && IMPORT_FROM_ABOVE.captures_iter(&text).any(|found| climbs(&found[1]))
 }
 
 fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     path.extension().is_some_and(|extension| extensions.iter().any(|known| extension == *known))
 }
 
-fn reads_elsewhere(settings: &str) -> bool {
-    READS_ELSEWHERE.iter().any(|pattern| pattern.is_match(settings))
-        || ABSOLUTE_PATH.captures_iter(settings).any(|found| Path::new(&found[1]).exists())
+/// Returns true if the settings in a file of that name lead to files elsewhere, or are malformed.
+fn reads_elsewhere(file: &str, text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}');
+    if file.ends_with(".json") || file.ends_with(".toml") {
+        return settings_of(file, text).is_none_or(|settings| leads_out("", &settings));
+    }
+    text.split(['\n', '\r']).any(|line| {
+        let (key, value) = line.split_once(['=', ':']).unwrap_or(("", line));
+        is_leading_key("", key) || names_elsewhere(key) || names_elsewhere(value)
+    })
+}
+
+/// Returns true if a value of settings, which is that of the key `above`, leads to files elsewhere.
+fn leads_out(above: &str, settings: &Value) -> bool {
+    match settings {
+        Value::String(text) => names_elsewhere(text),
+        Value::Array(values) => values.iter().any(|value| leads_out(above, value)),
+        Value::Object(table) => table.iter().any(|(key, value)| {
+            is_leading_key(above, key) || key != "$schema" && names_elsewhere(key) || leads_out(key, value)
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn is_leading_key(above: &str, key: &str) -> bool {
+    let plain = key.trim().replace(['-', '_'], "").to_ascii_lowercase();
+    LEADING_KEYS.contains(&plain.as_str()) || (above, key) == ("environment", "python")
+}
+
+/// Returns true if a text of settings may name a place outside of the project: by a variable, the
+/// home folder, a parent folder, or an absolute path whose first folder exists.
+fn names_elsewhere(text: &str) -> bool {
+    let is_name = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
+    let is_variable = |after: &str| after.starts_with(|letter| letter == '{' || is_name(letter));
+    let is_elsewhere = |word: &str| {
+        let home = word.strip_prefix('~');
+        let first = word.strip_prefix('/').and_then(|path| path.split('/').find(|name| !name.is_empty()));
+        home.is_some_and(|rest| rest.is_empty() || rest.starts_with(|next| next == '/' || is_name(next)))
+            || word.split(['/', '\\']).any(|name| name == "..")
+            || first.is_some_and(|name| Path::new("/").join(name).exists())
+    };
+    let separates = |letter: char| letter.is_whitespace() || "\"'`,;:()[]{}".contains(letter);
+    text == "/" || text.split('$').skip(1).any(is_variable) || text.split(separates).any(is_elsewhere)
 }
 
 #[cfg(test)]
@@ -300,41 +393,139 @@ mod tests {
 
     #[test]
     fn settings_that_lead_to_files_elsewhere_are_recognised() {
-        for text in [
-            "extraPaths = [\"lib\"]",
-            "{\"extraPaths\":[\"lib\"]}",
-            "extra-paths=[]",
-            "extend = \"base.toml\"",
-            "\"extends\": \"./base.json\"",
-            "\"stubPath\": \"typings\"",
-            "\"venv\": \"myenv\"",
-            "environment.python = \"myenv\"",
-            "src = [\"..\"]",
-            "src = [\"./..\"]",
-            "src = [\"x/../..\"]",
-            "\"include\": [\"..\\/lib\"]",
-            "mypy_path = stubs",
-            "cache-dir = '~/cache'",
-            "\"root\": \"${HOME}/x\"",
-            "builtins = '/usr'",
+        for (file, text) in [
+            ("ruff.toml", "extend = 'base.toml'"),
+            ("ruff.toml", "src = ['..']"),
+            ("ruff.toml", "src = ['x/../..']"),
+            ("ruff.toml", "src = ['~']"),
+            ("ruff.toml", "cache-dir = '~/cache'"),
+            ("ruff.toml", "builtins = ['/usr']"),
+            ("ruff.toml", "src = ["),
+            ("ty.toml", "environment.python = '311env'"),
+            ("ty.toml", "[environment]\nextra-paths = ['lib']"),
+            ("pyproject.toml", "[tool.ty.environment]\npython = 'myenv'"),
+            ("pyrightconfig.json", "{\"extra\\u0050aths\": [\"\\/tmp\\/out\"]}"),
+            ("pyrightconfig.json", "{\"extraPaths\"/* c */: [\"lib\"]}"),
+            ("pyrightconfig.json", "\u{feff}{\"stubPath\": \"typings\"}"),
+            ("pyrightconfig.json", "{\"baselineFile\": \"node_modules/b.json\"}"),
+            ("pyrightconfig.json", "{\"include\": [\"..\\/lib\"]}"),
+            ("pyrightconfig.json", "{\"executionEnvironments\": [{\"root\": \"${HOME}/x\"}]}"),
+            ("pyrightconfig.json", "{\"strict\": [\"src\""),
+            ("setup.cfg", "[mypy]\nmypy_path = stubs"),
+            (".mypy.ini", "[mypy]\nfiles = a,../b"),
         ] {
-            assert!(reads_elsewhere(text), "{text}");
+            assert!(reads_elsewhere(file, text), "{file}: {text}");
         }
-        let plain = "# See https://example.com/usr ... costs $5\n\"$schema\": \"https://example.com/a\"\n[tool.ruff]\n\
-                     exclude = ['/build/', '*.py..']\nextend-select = ['I']\nlint.extend-ignore = []\n\
-                     requires-python = '>=3.8'\npython = '^3.8'\npythonVersion = '3.9'\nversion = '1...2'\n";
-        assert!(!reads_elsewhere(plain));
+        let plain = "# See /usr and ../x, $HOME\n[project]\nrequires-python = '~=3.8'\nversion = '1...2'\n\
+                     dependencies = ['x~=2', 'y ~= 3']\nurls.home = 'https://example.com/usr'\n\
+                     [tool.poetry.dependencies]\npython = '^3.8'\nz = '~2.1'\n\
+                     [tool.ruff]\nexclude = ['/not-here/', '*.py..']\nextend-select = ['I']\n\
+                     lint.extend-ignore = []\n\
+                     [tool.black]\nexclude = '''\n/(\n  \\.git\n | build\n)/$'''\n";
+        assert!(!reads_elsewhere("pyproject.toml", plain));
+        let plain = "{// ../x\n\"$schema\": \"https://example.com/a\", \"pythonVersion\": \"3.9\",}";
+        assert!(!reads_elsewhere("pyrightconfig.json", plain));
+        assert!(!reads_elsewhere("setup.cfg", "[options]\npython_requires = ~=3.8\nzip_safe = False\n"));
     }
 
     #[test]
     fn import_from_above_the_workspace_leads_elsewhere() {
-        let leads = |path: &str, text: &str| leads_elsewhere(Path::new(path), text.as_bytes(), false);
-        assert!(
-            leads("a.py", "if x: from .. import y")
-                && leads("a.py", "from . .a import b")
-                && leads("a.py", "from ..sibling import y")
-                && leads("in/a.py", "  from ... import y")
-        );
+        let leads = |path: &str, text: &str| leads_elsewhere(Path::new(path), text.as_bytes(), false, true);
+        for (path, text) in [
+            ("a.py", "if x: from .. import y"),
+            ("a.py", "from . .a import b"),
+            ("a.py", "from..sibling import y"),
+            ("a.py", "from \\\n ..sibling import y"),
+            ("a.py", "\u{feff}from ..sibling import y"),
+            ("a.py", "import os\rfrom ..sibling import y"),
+            ("in/a.py", "  from ... import y"),
+            ("sitecustomize.py", ""),
+        ] {
+            assert!(leads(path, text), "{text}");
+        }
         assert!(!leads("a.py", "from .sibling import y") && !leads("in/a.pyi", "from ..sibling import y"));
+    }
+
+    fn inputs(environment: &Path, standard: Option<PathBuf>) -> PythonInputs {
+        let standard = standard.into_iter().collect();
+        PythonInputs { environment: environment.to_owned(), standard, state: String::new() }
+    }
+
+    fn digests(inputs: &PythonInputs) -> Option<Vec<TreeDigest>> {
+        inputs.digests(Path::new("/workspace"), Instant::now() + std::time::Duration::from_secs(60))
+    }
+
+    fn write(path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn environment_that_may_lead_elsewhere_has_no_digest() {
+        let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let environment = fs::canonicalize(folder.path()).unwrap();
+        let site = environment.join("lib/python3.11/site-packages");
+        let inputs = inputs(&environment, None);
+        let digest = || digests(&inputs).map(|found| found[0].content);
+        let plain = "# x\n\npack\nnot/there\nimport _virtualenv\n\
+                     import os; enabled = True; enabled and __import__('_distutils_hack').add_shim();\n";
+        write(&site.join("a.pth"), plain);
+        write(&site.join("pack/__init__.py"), "");
+        write(&site.join("pack/sitecustomize.py"), "a module of a package");
+        let first = digest();
+        assert!(first.is_some(), "a plain environment");
+        let outside = other.path().display().to_string();
+        let (egg, late) = (other.path().join("l.egg"), format!("{}{outside}\n", "# x\n".repeat(2_000)));
+        write(&egg, "");
+        for (name, text) in [
+            ("x.pth", outside.as_str()),
+            ("x.pth", &format!("#\r{outside}")),
+            ("x.pth", &late),
+            (".hidden.pth", &outside),
+            ("x.pth", &egg.display().to_string()),
+            ("x.pth", "import _mypaths"),
+            ("sitecustomize.py", ""),
+            ("usercustomize.pyc", ""),
+            ("sitecustomize/__init__.py", ""),
+        ] {
+            write(&site.join(name), text);
+            assert_eq!(digest(), None, "{name}: {text:.40}");
+            fs::remove_file(site.join(name)).unwrap();
+        }
+        assert_eq!(digest(), first);
+        for name in ["lib/python3.12/site-packages/lib.py", "lib/python3.13t/site-packages/lib.py", "lib.py"]
+        {
+            write(&environment.join(name), "x = 1");
+            let before = digest();
+            write(&environment.join(name), "x = 2");
+            assert_ne!(digest(), before, "{name}");
+        }
+        for (text, is_plain) in [
+            ("home = /usr/bin\ninclude-system-site-packages = false\n", true),
+            ("Include-System-Site-Packages = true\n", false),
+            ("uv = 0.9\nextends-environment = /parent\n", false),
+        ] {
+            write(&environment.join("pyvenv.cfg"), text);
+            assert_eq!(plain_settings(&environment).is_some(), is_plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn standard_library_of_the_base_interpreter_has_a_digest() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(folder.path()).unwrap();
+        let (environment, program) = (root.join("env"), root.join("base/bin/python3"));
+        let library = root.join("base/lib/python3.11");
+        for path in [&program, &library.join("os.py"), &environment.join("lib/python3.11/site-packages/a.py")]
+        {
+            write(path, "");
+        }
+        assert_eq!(standard_libraries(&environment, &program), Some(BTreeSet::from([library.clone()])));
+        let inputs = inputs(&environment, Some(library.clone()));
+        let first = digests(&inputs);
+        write(&library.join("idlelib/zzz.py"), "");
+        assert!(first.is_some() && digests(&inputs) != first);
+        write(&environment.join("lib/python3.12/site-packages/a.py"), "");
+        assert_eq!(standard_libraries(&environment, &program), None, "of another version");
     }
 }

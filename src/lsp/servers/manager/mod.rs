@@ -26,7 +26,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use dashmap::DashMap;
-use tokio::sync::{Mutex, OnceCell, watch};
+use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -226,7 +226,6 @@ impl Manager {
             data: setup.data.clone(),
             cache: setup.cache.clone(),
             python: UserWord { lent, ..setup.python.clone() },
-            base_python: OnceCell::default(),
             spawner: setup.spawner.clone(),
             machine,
             trusted: setup.trusted && inherits_trust,

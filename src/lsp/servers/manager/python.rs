@@ -17,6 +17,8 @@ use crate::workspace::WorkspacePath;
 
 /// The time limit of an interpreter that prints its location.
 const PYTHON_PROBE_TIMEOUT: Duration = Duration::from_secs(10);
+/// The word that begins the line of what an interpreter tells.
+const VALUES_MARK: &str = "lsp-tools-values";
 
 /// The environment of a root, as its files show it.
 #[derive(Debug, Default)]
@@ -128,7 +130,7 @@ pub(super) async fn launch_settings(
         && !has_interpreter_setting(server)
         && !setup.trusted
     {
-        given.interpreter = base_interpreter(setup).await;
+        given.interpreter = base_interpreter(setup).await.map(|base| base.program);
         if given.interpreter.is_none() {
             return Err(refusal_text("it would run the project's own Python"));
         }
@@ -190,49 +192,59 @@ async fn of_environment(
 
 async fn interpreter_wrapper(setup: &ManagerSetup, libraries: &Libraries) -> Result<PathBuf, String> {
     let base = base_interpreter(setup).await.ok_or("there is no python3 on PATH that could read it")?;
-    let path = python::ensure_wrapper(&setup.cache, &base, &setup.workspace, libraries);
+    let path = python::ensure_wrapper(&setup.cache, &base.program, &setup.workspace, libraries);
     let path = path.map_err(|error| error.to_string())?;
-    match first_output_line(setup, &path, &["-c", "import sys; print(sys.prefix)"]).await {
-        Some(prefix) if Path::new(&prefix) == libraries.environment => Ok(path),
-        _ => Err(format!("{} did not read it", base.display())),
+    let prefix = evaluate(setup, &path, "-c", "sys.prefix").await.unwrap_or_default();
+    match prefix.iter().map(Path::new).eq([libraries.environment.as_path()]) {
+        true => Ok(path),
+        false => Err(format!("{} did not read it", base.program.display())),
     }
 }
 
-/// Returns the user's own interpreter itself: the one on PATH may be a script that selects another.
-pub(super) async fn base_interpreter(setup: &ManagerSetup) -> Option<PathBuf> {
-    let found = setup.base_python.get_or_init(|| async {
-        let program = python::base_interpreter(&setup.workspace)?;
-        let output =
-            first_output_line(setup, &program, &["-ISBc", "import sys; print(sys.executable)"]).await?;
-        let path = PathBuf::from(output);
-        let real = path.canonicalize().ok()?;
-        (path.is_absolute() && !real.starts_with(setup.workspace.root())).then_some(path)
-    });
-    found.await.clone()
+/// The user's own interpreter itself: the one on PATH may be a script that selects another.
+#[derive(Debug)]
+pub(super) struct BaseInterpreter {
+    /// By absolute path.
+    pub(super) program: PathBuf,
+    /// The folder of its standard library.
+    pub(super) library: PathBuf,
 }
 
-/// Returns the folders that this interpreter imports modules from; `None` if it does not tell.
-pub(super) async fn base_import_folders(setup: &ManagerSetup) -> Option<Vec<PathBuf>> {
-    let Some(program) = base_interpreter(setup).await else { return Some(Vec::new()) };
-    let code = "import os, sys; print(os.pathsep.join(sys.path))";
-    let folders = first_output_line(setup, &program, &["-Bc", code]).await?;
-    Some(std::env::split_paths(&folders).filter(|folder| folder.is_absolute()).collect())
+/// Returns the user's own interpreter as it is now.
+pub(super) async fn base_interpreter(setup: &ManagerSetup) -> Option<BaseInterpreter> {
+    let found = python::base_interpreter(&setup.workspace)?;
+    let values = "sys.executable, os.path.dirname(os.__file__)";
+    let [program, library] = evaluate(setup, &found, "-ISBc", values).await?.try_into().ok()?;
+    let (program, library) = (PathBuf::from(program), PathBuf::from(library));
+    let real = program.canonicalize().ok()?;
+    let is_outside = program.is_absolute() && !real.starts_with(setup.workspace.root());
+    is_outside.then_some(BaseInterpreter { program, library })
 }
 
-/// Returns the first line that a program prints, run outside the project.
-async fn first_output_line(setup: &ManagerSetup, program: &Path, args: &[&str]) -> Option<String> {
+/// Returns the values of Python expressions as texts, as an interpreter has them outside the
+/// project. It may print lines of its own.
+async fn evaluate(
+    setup: &ManagerSetup,
+    interpreter: &Path,
+    flags: &str,
+    values: &str,
+) -> Option<Vec<String>> {
+    let code = format!("import os, sys; print('\\n{VALUES_MARK}', {values}, sep='\\t')");
     let spawn = Spawn {
         name: "python".to_owned(),
-        program: program.to_owned(),
-        args: args.iter().map(Into::into).collect(),
+        program: interpreter.to_owned(),
+        args: vec![flags.into(), code.into()],
         env: BTreeMap::new(),
         cwd: PathBuf::from("/"),
         pins: Vec::new(),
     };
-    let mut first = None;
-    let note = |line: &str| first = first.take().or_else(|| Some(line.to_owned()));
+    let mut told = None;
+    let note = |line: &str| {
+        let values = line.strip_prefix(VALUES_MARK).and_then(|line| line.strip_prefix('\t'));
+        told = values.map(|values| values.split('\t').map(str::to_owned).collect()).or(told.take());
+    };
     let finished = run(&setup.spawner, spawn, Instant::now() + PYTHON_PROBE_TIMEOUT, note).await.ok()?;
-    first.filter(|_| finished.exit == Exit::Code(0))
+    told.filter(|_| finished.exit == Exit::Code(0))
 }
 
 /// Sets a dotted key to `value`, beside the existing ones.

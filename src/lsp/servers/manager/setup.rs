@@ -4,8 +4,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tokio::sync::OnceCell;
-
 use crate::config::{Catalogue, FilePin, LaunchFields, Settings, TrustStore};
 use crate::lsp::servers::machine::MachineShare;
 use crate::lsp::servers::python::UserWord;
@@ -29,8 +27,6 @@ pub(crate) struct ManagerSetup {
     pub(crate) cache: PathBuf,
     /// The Python settings of the user's environment.
     pub(crate) python: UserWord,
-    /// The user's own interpreter, once it was searched for.
-    pub(crate) base_python: OnceCell<Option<PathBuf>>,
     /// Starts processes.
     pub(crate) spawner: Spawner,
     /// The manager's share of the machine.
