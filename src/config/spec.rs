@@ -219,8 +219,7 @@ pub struct ServerSpec {
     /// these, the workspace, its Python environment and its own installation; unknown if absent.
     pub(crate) reads_outside: Option<Vec<String>>,
     /// True if its findings do not depend on the name of the workspace's folder.
-    #[serde(default)]
-    pub(crate) ignores_root_name: bool,
+    pub(crate) ignores_root_name: Option<bool>,
     /// Names of folders, in the root and above it, into which packages are installed: it is
     /// restarted when the packages change.
     #[serde(default)]

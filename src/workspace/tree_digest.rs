@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use super::walk::rules::{is_generated_folder, is_store};
 use super::walk::walk_threads;
-use super::{FileStamp, ReadError, Workspace, WorkspacePath};
+use super::{FileStamp, ReadError, Workspace};
 use crate::platform::{OsStrExt, is_program};
 use crate::text::{PartsHash, PartsHasher};
 
@@ -21,10 +21,6 @@ const MAX_CONTENT_BYTES: u64 = 4 << 20;
 const MAX_ENTRIES: usize = 200_000;
 /// The file that marks a folder as a cache, which programs leave out of what they read.
 const CACHE_MARK: &str = "CACHEDIR.TAG";
-/// The names that an environment of a project usually has; checks leave out what is in it.
-const ENVIRONMENT_NAMES: [&str; 3] = [".venv", "venv", "env"];
-/// The other names of folders of installed packages and build output.
-const BUILT_NAMES: [&str; 4] = ["node_modules", "bower_components", "CMakeFiles", "target"];
 
 /// A digest of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,8 +38,8 @@ impl Workspace {
     /// relative path, and whether that lies in a folder of installed packages or build output: there
     /// the paths of other files count as well.
     ///
-    /// Stores of version control, caches and those of the `environments` (absolute) that have a
-    /// usual name do not count. `None` if the tree is too large or not read by `until`, a link leads
+    /// Stores of version control, caches and those of the `environments` (absolute, no links) that
+    /// have a usual name do not count. `None` if the tree is too large or not read by `until`, a link leads
     /// to another folder or out of the workspace, a file cannot be read, or `is_whole` fails for the
     /// path and the content of one: that file leads out.
     pub(crate) fn tree_digest(
@@ -53,8 +49,7 @@ impl Workspace {
         is_whole: impl Fn(&Path, &[u8]) -> bool + Sync,
         until: Instant,
     ) -> Option<TreeDigest> {
-        let environments: Vec<PathBuf> =
-            environments.iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect();
+        let environments = environments.to_vec();
         let is_left_out = move |path: &Path| is_apart(path, &environments);
         let digest_of = |entry: &DirEntry, relative: &Path| {
             let (path, kind) = (entry.path(), entry.file_type()?);
@@ -63,61 +58,43 @@ impl Workspace {
                 return EntryDigest::of_state(path).map(Some);
             }
             if path.is_dir() {
-                // A module has other modules above it when it is reached by a link.
-                return is_built.then(|| self.folder_link_digest(path))?.map(Some);
+                // A module has other modules above it when it is reached by a link. What is
+                // installed may consist of links, and counts itself where they lead.
+                let target = fs::canonicalize(path).ok().filter(|_| is_built)?;
+                let content = hash_of(target.strip_prefix(self.root()).ok()?.as_os_str().as_bytes());
+                return Some(Some(EntryDigest { content, ..EntryDigest::default() }));
             }
             // The file `.git` of a worktree names its repository.
-            if relative.ends_with(".git") || !(kind.is_file() || path.is_file()) {
-                return Some(None);
+            let is_file = path.is_file() && !relative.ends_with(".git");
+            if !is_file || !counts(relative, is_built) {
+                return Some((is_file && is_built).then(EntryDigest::default));
             }
-            if !counts(relative, is_built) {
-                return Some(is_built.then(EntryDigest::default));
-            }
-            let content = self.read_rules(relative, MAX_CONTENT_BYTES);
-            content_digest((path, relative), content, &is_whole).map(Some)
+            content_digest((path, relative), self.read_rules(relative, MAX_CONTENT_BYTES), &is_whole)
+                .map(Some)
         };
         digest_below(self.root(), false, is_left_out, digest_of, until)
     }
 
-    /// Returns true if the file lies in a folder that a digest leaves out or reads in part.
-    pub(crate) fn is_beside_sources(&self, file: &WorkspacePath) -> bool {
-        let above = file.as_path().ancestors().skip(1).map(|folder| self.root().join(folder));
-        above
-            .take_while(|folder| folder != self.root())
-            .any(|folder| is_generated_folder(&folder) || is_cache(&folder))
-    }
-
-    /// Returns true if `relative` lies in a folder of installed packages or build output.
-    fn is_built(&self, relative: &Path) -> bool {
-        let is_named =
-            |folder: &Path| BUILT_NAMES.iter().chain(&ENVIRONMENT_NAMES).any(|name| folder.ends_with(name));
-        let mut above = relative.ancestors().skip(1);
-        above.any(|folder| is_named(folder) && is_generated_folder(&self.root().join(folder)))
-    }
-
-    /// The digest of a link to a folder of the workspace, by where it leads: what is there counts
-    /// itself.
-    fn folder_link_digest(&self, path: &Path) -> Option<EntryDigest> {
-        let target = fs::canonicalize(path).ok()?;
-        let mut hasher = PartsHasher::default();
-        hasher.add_name(target.strip_prefix(self.root()).ok()?.as_os_str());
-        Some(EntryDigest { content: hasher.finish(), ..EntryDigest::default() })
+    /// Returns true if `relative` lies in a folder of installed packages or build output, or a cache.
+    pub(crate) fn is_built(&self, relative: &Path) -> bool {
+        let above = relative.ancestors().skip(1).map(|folder| self.root().join(folder));
+        let mut above = above.take_while(|folder| folder != self.root());
+        above.any(|folder| is_generated_folder(&folder) || is_cache(&folder))
     }
 }
 
 /// Returns true for a folder, or a link to one, whose content programs that check files do not
-/// read, or that is one of the `environments` (canonical).
+/// read, or that is one of the `environments` (canonical) and has a usual name.
 fn is_apart(path: &Path, environments: &[PathBuf]) -> bool {
-    let is_usual = || ENVIRONMENT_NAMES.iter().any(|name| path.ends_with(name));
-    let is_environment =
-        || is_usual() && fs::canonicalize(path).is_ok_and(|folder| environments.contains(&folder));
-    is_store(path) || path.ends_with("__pycache__") || is_cache(path) || is_environment()
+    let is_environment = || fs::canonicalize(path).is_ok_and(|folder| environments.contains(&folder));
+    is_store(path) || is_cache(path) || is_generated_folder(path) && is_environment()
 }
 
-/// Returns true for the hidden folder of a cache, which no module of Python has a name for.
+/// Returns true for the folder of a cache: of bytecode, or a hidden one, which no module has a name
+/// for.
 fn is_cache(path: &Path) -> bool {
     let is_hidden = path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."));
-    is_hidden && path.join(CACHE_MARK).is_file()
+    path.ends_with("__pycache__") || is_hidden && path.join(CACHE_MARK).is_file()
 }
 
 /// The digests of one entry of a tree.
@@ -130,10 +107,15 @@ struct EntryDigest {
 impl EntryDigest {
     /// The digest of something at `path` of which no content counts.
     fn of_state(path: &Path) -> Option<Self> {
-        let mut state = PartsHasher::default();
-        state.add(format!("{:?}", FileStamp::from_path(path)?).as_bytes());
-        Some(Self { state: state.finish(), ..Self::default() })
+        let state = hash_of(format!("{:?}", FileStamp::from_path(path)?).as_bytes());
+        Some(Self { state, ..Self::default() })
     }
+}
+
+fn hash_of(part: &[u8]) -> PartsHash {
+    let mut hasher = PartsHasher::default();
+    hasher.add(part);
+    hasher.finish()
 }
 
 /// The digest of a file's content, or of its size and time of change if it is large.
@@ -145,7 +127,7 @@ fn content_digest(
     let mut hasher = PartsHasher::default();
     match content {
         Ok(content) if is_whole(relative, &content) => hasher.add(&content),
-        Err(ReadError::TooLarge { .. }) => add_stamp(&mut hasher, absolute)?,
+        Err(ReadError::TooLarge { .. }) => hasher.add(size_and_time(absolute)?.as_bytes()),
         Ok(_) | Err(_) => return None,
     }
     hasher.add(&[u8::from(is_program(absolute))]);
@@ -155,8 +137,6 @@ fn content_digest(
 /// The part of a file that counts in a digest of a folder, beside its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileAspect {
-    /// Nothing else.
-    Path,
     /// Its size.
     Size,
     /// Its size, and the time of its last change.
@@ -180,27 +160,23 @@ pub(crate) fn folder_digest(
         if !entry.file_type().is_some_and(|kind| kind.is_file()) {
             return Some(Some(plain));
         }
-        let mut hasher = PartsHasher::default();
-        match aspect(path)? {
-            FileAspect::Path => {}
-            FileAspect::Size => hasher.add(&FileStamp::from_path(path)?.size.to_le_bytes()),
-            FileAspect::SizeAndTime => add_stamp(&mut hasher, path)?,
+        let content = match aspect(path)? {
+            FileAspect::Size => hash_of(&FileStamp::from_path(path)?.size.to_le_bytes()),
+            FileAspect::SizeAndTime => hash_of(size_and_time(path)?.as_bytes()),
             FileAspect::Content => {
                 let content = Workspace::read_bytes_outside(path, MAX_CONTENT_BYTES);
                 return content_digest((path, relative), content, |_, _| true).map(Some);
             }
-        }
-        Some(Some(EntryDigest { content: hasher.finish(), ..plain }))
+        };
+        Some(Some(EntryDigest { content, ..plain }))
     };
     digest_below(folder, true, is_left_out, digest_of, until)
 }
 
-/// Adds size and time of change of the file at `path`.
-fn add_stamp(hasher: &mut PartsHasher, path: &Path) -> Option<()> {
+/// Size and time of change of the file at `path`.
+fn size_and_time(path: &Path) -> Option<String> {
     let stamp = FileStamp::from_path(path)?;
-    hasher.add(&stamp.size.to_le_bytes());
-    hasher.add(&stamp.mtime_ns.to_le_bytes());
-    Some(())
+    Some(format!("{} {}", stamp.size, stamp.mtime_ns))
 }
 
 /// Hashes the entries below `root`, without folders for which `is_left_out` holds, by their paths
@@ -425,9 +401,8 @@ mod tests {
         let with_object = content();
         write(&root, "target/debug/made.o", "2");
         assert!(with_object != first && content() == with_object, "of others the paths count");
-        let is_beside =
-            |name: &str| Workspace::open(&root).unwrap().is_beside_sources(&WorkspacePath::new(name.into()));
-        assert!(is_beside("target/gen.py") && is_beside(".venv/lib/pack.py") && !is_beside("services/a.py"));
+        let is_built = |name: &str| Workspace::open(&root).unwrap().is_built(Path::new(name));
+        assert!(is_built("target/gen.py") && is_built(".venv/lib/pack.py") && !is_built("services/a.py"));
     }
 
     #[test]

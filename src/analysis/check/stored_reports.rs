@@ -172,7 +172,7 @@ impl StoredReports {
         }
         for (subject, servers) in subjects {
             let path = &subject.path;
-            let is_left_out = path.is_notebook() || context.workspace.is_beside_sources(path);
+            let is_left_out = path.is_notebook() || context.workspace.is_built(path.as_path());
             if let Some(servers) = idle_servers(context, subject, &servers).filter(|_| !is_left_out) {
                 files.entry(servers).or_default().insert(path.clone());
             }

@@ -34,18 +34,8 @@ const CUSTOM_MODULES: [&str; 2] = ["sitecustomize", "usercustomize"];
 /// virtualenv.
 const HARMLESS_CODE: [&str; 2] = ["__import__('_distutils_hack').add_shim()", "import _virtualenv"];
 /// Settings of checkers of Python that name further files and folders, without `-` and `_`.
-const LEADING_KEYS: [&str; 10] = [
-    "baselinefile",
-    "extend",
-    "extends",
-    "extrapaths",
-    "mypypath",
-    "stubpath",
-    "typeshed",
-    "typeshedpath",
-    "venv",
-    "venvpath",
-];
+const LEADING_KEYS: &str =
+    "baselinefile extend extends extrapaths mypypath stubpath typeshed typeshedpath venv venvpath";
 
 /// An import from a folder above, or the same words in a comment.
 static IMPORT_FROM_ABOVE: LazyLock<Regex> =
@@ -56,7 +46,7 @@ static IMPORT_FROM_ABOVE: LazyLock<Regex> =
 pub(crate) struct FindingsInputs {
     /// The digest of all of it.
     pub(crate) digest: TreeDigest,
-    /// The folder of the Python environment, whose files are part of the digest.
+    /// The folder of the Python environment, its links followed, whose files are part of the digest.
     pub(crate) environment: Option<PathBuf>,
 }
 
@@ -67,7 +57,7 @@ impl Manager {
     ///
     /// `None` if the catalogue does not say what the server reads outside of the workspace
     /// (`reads-outside`), `lsp-tools install` has not installed it, it reads an environment and there
-    /// is none, settings of the user or of folders above the workspace may lead it elsewhere, or not
+    /// is none, there are settings of the user or of folders above the workspace for it, or not
     /// everything can be read by `until`.
     pub(crate) async fn findings_inputs(
         &self,
@@ -93,13 +83,12 @@ impl Manager {
         });
         let inputs = inputs.await.ok()??;
         let libraries = match python::wants_python(spec) {
-            true => tokio::time::timeout_at(until.into(), PythonInputs::find(setup, &inputs))
-                .await
-                .ok()?
-                .map(Some)?,
+            true => Some(
+                tokio::time::timeout_at(until.into(), PythonInputs::find(setup, &inputs)).await.ok()??,
+            ),
             false => None,
         };
-        let environment = inputs.python.environment.as_ref().map(|found| found.folder.clone());
+        let environment = libraries.as_ref().map(|python| python.environment.clone());
         let (shared, server, root) = (self.shared.clone(), server.to_owned(), root.clone());
         let digest = tokio::task::spawn_blocking(move || {
             digest_of(&shared.setup, (&server, &root), &inputs, libraries, until)
@@ -118,6 +107,7 @@ fn digest_of(
 ) -> Option<TreeDigest> {
     let spec = setup.catalogue.servers.get(server)?;
     let located = launch::find(setup, server, spec, root).ok()?;
+    (!has_outer_settings(setup, spec)?).then_some(())?;
     let (mut hasher, mut states) = (PartsHasher::default(), PartsHasher::default());
     let settings = format!("{:?}", (setup.trusted, &inputs.spec, &inputs.lack, &setup.settings.limits));
     for text in [env!("CARGO_PKG_VERSION"), server, &root.display(), &settings] {
@@ -127,10 +117,11 @@ fn digest_of(
         hasher.add_name(&name);
         hasher.add_name(&value);
     }
-    if !spec.ignores_root_name {
+    if spec.ignores_root_name != Some(true) {
         hasher.add_name(setup.workspace.root().file_name()?);
     }
-    let mut digests = vec![installation_digest(setup, server, &located, until)?];
+    let prefix = locate::prefix(&setup.data, server);
+    let mut digests = vec![installation_digest(&prefix, &located, until)?];
     if let Some(python) = python {
         hasher.add(python.state.as_bytes());
         digests.extend(python.digests(setup.workspace.root(), until)?);
@@ -139,20 +130,14 @@ fn digest_of(
         hasher.add(&digest.content);
         states.add(&digest.states);
     }
-    add_outer_settings((&mut hasher, &mut states), setup, spec)?;
     Some(TreeDigest { content: hasher.finish(), states: states.finish() })
 }
 
 /// Returns a digest of the files of a server that `lsp-tools install` has installed. Other programs
 /// may be scripts that lead to files elsewhere, or select one of several.
-fn installation_digest(
-    setup: &ManagerSetup,
-    server: &str,
-    located: &LocatedProgram,
-    until: Instant,
-) -> Option<TreeDigest> {
+fn installation_digest(prefix: &Path, located: &LocatedProgram, until: Instant) -> Option<TreeDigest> {
     let program = fs::canonicalize(&located.program).ok()?;
-    let prefix = fs::canonicalize(locate::prefix(&setup.data, server)).ok()?;
+    let prefix = fs::canonicalize(prefix).ok()?;
     let is_ours = located.origin == ProgramOrigin::Prefix && program.starts_with(&prefix);
     is_ours.then(|| folder_digest(&prefix, is_bytecode, |_| Some(FileAspect::SizeAndTime), until))?
 }
@@ -166,7 +151,7 @@ struct PythonInputs {
     /// The environment, its links followed.
     environment: PathBuf,
     /// The folders of the standard libraries of the interpreters.
-    standard: BTreeSet<PathBuf>,
+    libraries: BTreeSet<PathBuf>,
     /// The states of the interpreters, and the settings of the environment.
     state: String,
 }
@@ -176,42 +161,39 @@ impl PythonInputs {
     async fn find(setup: &ManagerSetup, inputs: &LaunchInputs) -> Option<Self> {
         let found = inputs.python.environment.as_ref()?;
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        if PYTHON_PATHS.into_iter().any(is_set) {
-            return None;
-        }
+        (!PYTHON_PATHS.into_iter().any(is_set)).then_some(())?;
         let environment = fs::canonicalize(&found.folder).ok()?;
         let mut state = plain_settings(&environment)?;
-        let base = python::base_interpreter(setup).await;
-        let own = found.interpreter.as_deref();
-        for program in [base.as_ref().map(|base| base.program.as_path()), own] {
-            state.push_str(&interpreter_state(program));
-        }
-        state.push_str(&format!("{:?}", own.map(|program| setup.pin(program).is_some())));
+        let own = found.interpreter.clone();
+        state.push_str(&format!("{:?}", own.as_ref().map(|program| setup.pin(program).is_some())));
         // Findings name the paths of environments; those of the workspace differ with it.
         if !environment.starts_with(setup.workspace.root()) {
             state.push_str(&environment.to_string_lossy());
         }
-        let mut standard = own.map_or(Some(BTreeSet::new()), |own| standard_libraries(&environment, own))?;
-        if let Some(base) = base {
-            standard.insert(fs::canonicalize(base.library).ok()?);
+        let mut libraries = BTreeSet::new();
+        for program in [python::base_interpreter(setup).await, own].into_iter().flatten() {
+            let program = fs::canonicalize(program).ok()?;
+            // Its place, size and times.
+            state.push_str(&format!("{program:?} {:?}", FileStamp::from_path(&program)));
+            libraries.extend(standard_libraries(&program)?);
         }
-        Some(Self { environment, standard, state })
+        Some(Self { environment, libraries, state })
     }
 
     /// The digests of the environment and the standard libraries.
     fn digests(&self, root: &Path, until: Instant) -> Option<Vec<TreeDigest>> {
-        let is_copy = |folder: &Path| {
-            let lib = folder.with_file_name("lib");
-            folder.ends_with("lib64") && fs::canonicalize(folder).ok() == fs::canonicalize(lib).ok()
+        let is_unread = |folder: &Path| {
+            let lib = || fs::canonicalize(folder.with_file_name("lib")).ok();
+            let is_copy = folder.ends_with("lib64") && fs::canonicalize(folder).ok() == lib();
+            is_copy || is_bytecode(folder) || folder.ends_with("bin") && folder.join("activate").exists()
         };
-        let is_left_out = move |folder: &Path| is_bytecode(folder) || is_copy(folder);
-        let environment =
-            folder_digest(&self.environment, is_left_out, |path| self.aspect(path, root), until);
-        let is_package = |path: &Path| path.ends_with("site-packages") || path.ends_with("dist-packages");
-        let is_left_out = move |folder: &Path| is_bytecode(folder) || is_package(folder);
+        let environment = folder_digest(&self.environment, is_unread, |path| self.aspect(path, root), until);
+        let is_other = |folder: &Path| {
+            is_bytecode(folder) || folder.ends_with("site-packages") || folder.ends_with("dist-packages")
+        };
         let of_library =
-            |folder: &PathBuf| folder_digest(folder, is_left_out, |_| Some(FileAspect::SizeAndTime), until);
-        std::iter::once(environment).chain(self.standard.iter().map(of_library)).collect()
+            |folder: &PathBuf| folder_digest(folder, is_other, |_| Some(FileAspect::SizeAndTime), until);
+        std::iter::once(environment).chain(self.libraries.iter().map(of_library)).collect()
     }
 
     /// The aspect of a file of the environment. Environments of several worktrees are equal if their
@@ -222,11 +204,7 @@ impl PythonInputs {
             return None;
         }
         let is_source = is_path_file || has_extension(path, &["py", "pyi", "typed", "egg", "zip"]);
-        Some(match is_source {
-            true => FileAspect::Content,
-            false if path.starts_with(self.environment.join("bin")) => FileAspect::Path,
-            false => FileAspect::Size,
-        })
+        Some(if is_source { FileAspect::Content } else { FileAspect::Size })
     }
 
     /// Returns true if a path file names only folders of the environment and the workspace.
@@ -234,13 +212,11 @@ impl PythonInputs {
         let Ok(text) = Workspace::read_outside(file, MAX_SETTINGS_BYTES) else { return false };
         let is_plain = |line: &str| {
             let line = line.trim_end();
-            if line.is_empty() || line.starts_with('#') {
-                return true;
-            }
             if line.starts_with("import ") || line.starts_with("import\t") {
                 return HARMLESS_CODE.iter().any(|code| line.trim_end_matches(';').ends_with(code));
             }
-            fs::canonicalize(file.with_file_name(line)).map_or(true, |path| {
+            // A comment names no folder, and an empty line the folder of the file.
+            fs::canonicalize(file.with_file_name(".").join(line)).map_or(true, |path| {
                 path.is_dir() && (path.starts_with(root) || path.starts_with(&self.environment))
             })
         };
@@ -248,35 +224,22 @@ impl PythonInputs {
     }
 }
 
-/// Returns true if an interpreter that has the file's folder on its path runs it at its start.
+/// Returns true if an interpreter that has the file's folder on its path runs it at its start. A
+/// module of a package has another name.
 fn is_custom_module(path: &Path) -> bool {
-    let is_package = path.ends_with("__init__.py");
-    let module = path.parent().filter(|_| is_package).unwrap_or(path);
-    let name = module.file_name().unwrap_or_default().to_string_lossy();
-    // A module of a package has another name.
-    CUSTOM_MODULES.iter().any(|custom| name.split('.').next() == Some(*custom))
-        && !module.with_file_name("__init__.py").exists()
+    let is_alone = || !path.with_file_name("__init__.py").exists();
+    let is_named = |name: &str| path.file_stem().is_some_and(|stem| stem == name) && is_alone();
+    CUSTOM_MODULES.iter().any(|name| is_named(name) || path.ends_with(format!("{name}/__init__.py")))
 }
 
-/// Returns the folders of the standard library that the interpreter of an environment may have;
-/// `None` if one is not found.
-fn standard_libraries(environment: &Path, interpreter: &Path) -> Option<BTreeSet<PathBuf>> {
-    let program = fs::canonicalize(interpreter).ok()?;
-    let base = program.parent()?.parent()?;
-    let names = fs::read_dir(environment.join("lib")).ok()?.flatten().map(|entry| entry.file_name());
-    let versions = names.filter(|name| environment.join("lib").join(name).join("site-packages").is_dir());
-    let libraries = versions.map(|name| {
-        let mut folders = ["lib", "lib64"].into_iter().map(|lib| base.join(lib).join(&name));
-        folders.find(|folder| folder.join("os.py").is_file())
-    });
-    libraries.collect::<Option<BTreeSet<PathBuf>>>().filter(|found| !found.is_empty())
-}
-
-/// Describes the program that a path leads to: its place, size and times.
-fn interpreter_state(program: Option<&Path>) -> String {
-    let program = program.and_then(|program| fs::canonicalize(program).ok());
-    let stamp = program.as_deref().and_then(FileStamp::from_path);
-    format!("{program:?} {stamp:?}")
+/// Returns the folders of the standard libraries beside an interpreter, which is no link; `None` if
+/// there is none.
+fn standard_libraries(interpreter: &Path) -> Option<Vec<PathBuf>> {
+    let programs = interpreter.parent()?;
+    let folders = ["lib", "lib64"].into_iter().flat_map(|lib| fs::read_dir(programs.with_file_name(lib)));
+    let folders = folders.flatten().flatten().map(|entry| entry.path());
+    let found: Vec<PathBuf> = folders.filter(|folder| folder.join("os.py").is_file()).collect();
+    (!found.is_empty()).then_some(found)
 }
 
 /// Returns the settings of an environment. `None` if it has packages of another one, or is no
@@ -293,65 +256,38 @@ fn plain_settings(environment: &Path) -> Option<String> {
     (!settings.split(['\n', '\r']).any(shares)).then_some(settings)
 }
 
-/// Adds the user's settings of a server. `None` if they, or settings in a folder above the
-/// workspace, may lead to further files.
-fn add_outer_settings(
-    (hasher, states): (&mut PartsHasher, &mut PartsHasher),
-    setup: &ManagerSetup,
-    spec: &ServerSpec,
-) -> Option<()> {
+/// Returns true if the user, or a folder above the workspace, has settings for a server.
+fn has_outer_settings(setup: &ManagerSetup, spec: &ServerSpec) -> Option<bool> {
     let names: BTreeSet<&str> = spec.configuration_files().collect();
     let mut above = setup.workspace.root().ancestors().skip(1);
-    if above.any(|folder| names.iter().any(|name| folder.join(name).is_file())) {
-        return None;
-    }
-    let home = etcetera::home_dir().ok()?;
-    let config = etcetera::base_strategy::Xdg::new().ok()?.config_dir();
-    for path in spec.reads_outside.iter().flatten() {
-        let file = path.strip_prefix(".config/").map_or_else(|| home.join(path), |path| config.join(path));
-        states.add(format!("{:?}", FileStamp::from_path(&file)).as_bytes());
-        match Workspace::read_outside(&file, MAX_SETTINGS_BYTES) {
-            Ok(text) if reads_elsewhere(path, &text) => return None,
-            Ok(text) => {
-                hasher.add(path.as_bytes());
-                hasher.add(text.as_bytes());
-            }
-            Err(_) if file.symlink_metadata().is_err() => {}
-            Err(_) => return None,
-        }
-    }
-    Some(())
+    let (home, xdg) = (etcetera::home_dir().ok()?, etcetera::base_strategy::Xdg::new().ok()?.config_dir());
+    let file = |path: &String| path.strip_prefix(".config/").map_or(home.join(path), |path| xdg.join(path));
+    Some(
+        above.any(|folder| names.iter().any(|name| folder.join(name).is_file()))
+            || spec.reads_outside.iter().flatten().any(|path| file(path).symlink_metadata().is_ok()),
+    )
 }
 
 /// Returns true if a file of the workspace at `path` (relative) leads a checker to files elsewhere:
 /// settings (`is_settings`) by their values, a module of Python (`is_module`) by an import from above
 /// the root, or because an interpreter may run it.
 pub(crate) fn leads_elsewhere(path: &Path, content: &[u8], is_settings: bool, is_module: bool) -> bool {
-    if !is_settings && !is_module {
-        return false;
-    }
-    let text = String::from_utf8_lossy(content);
-    let folders = path.components().count() - 1;
-    let climbs = |dots: &str| dots.matches('.').count() > folders + 1;
+    let text = || String::from_utf8_lossy(content);
+    let most_dots = path.components().count();
     is_custom_module(path)
-        || is_settings && reads_elsewhere(&path.to_string_lossy(), &text)
-        || is_module && IMPORT_FROM_ABOVE.captures_iter(&text).any(|found| climbs(&found[1]))
+        || is_settings && reads_elsewhere(&path.to_string_lossy(), &text())
+        || is_module
+            && IMPORT_FROM_ABOVE.captures_iter(&text()).any(|found| found[1].matches('.').count() > most_dots)
 }
 
 fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     path.extension().is_some_and(|extension| extensions.iter().any(|known| extension == *known))
 }
 
-/// Returns true if the settings in a file of that name lead to files elsewhere, or are malformed.
+/// Returns true if the settings in a file of JSON or TOML lead to files elsewhere, or are malformed.
 fn reads_elsewhere(file: &str, text: &str) -> bool {
-    let text = text.trim_start_matches('\u{feff}');
-    if file.ends_with(".json") || file.ends_with(".toml") {
-        return settings_of(file, text).is_none_or(|settings| leads_out("", &settings));
-    }
-    text.split(['\n', '\r']).any(|line| {
-        let (key, value) = line.split_once(['=', ':']).unwrap_or(("", line));
-        is_leading_key("", key) || names_elsewhere(key) || names_elsewhere(value)
-    })
+    let is_table = file.ends_with(".json") || file.ends_with(".toml");
+    is_table && settings_of(file, text.trim_start_matches('\u{feff}')).is_none_or(|all| leads_out("", &all))
 }
 
 /// Returns true if a value of settings, which is that of the key `above`, leads to files elsewhere.
@@ -368,18 +304,18 @@ fn leads_out(above: &str, settings: &Value) -> bool {
 
 fn is_leading_key(above: &str, key: &str) -> bool {
     let plain = key.trim().replace(['-', '_'], "").to_ascii_lowercase();
-    LEADING_KEYS.contains(&plain.as_str()) || (above, key) == ("environment", "python")
+    LEADING_KEYS.split(' ').any(|known| known == plain) || (above, key) == ("environment", "python")
 }
 
 /// Returns true if a text of settings may name a place outside of the project: by a variable, the
 /// home folder, a parent folder, or an absolute path whose first folder exists.
 fn names_elsewhere(text: &str) -> bool {
-    let is_name = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
-    let is_variable = |after: &str| after.starts_with(|letter| letter == '{' || is_name(letter));
+    let is_variable = |after: &str| after.starts_with(['{', '_']) || after.starts_with(char::is_alphabetic);
+    let is_version =
+        |rest: &str| rest.starts_with('=') || rest.starts_with(|next: char| next.is_ascii_digit());
     let is_elsewhere = |word: &str| {
-        let home = word.strip_prefix('~');
         let first = word.strip_prefix('/').and_then(|path| path.split('/').find(|name| !name.is_empty()));
-        home.is_some_and(|rest| rest.is_empty() || rest.starts_with(|next| next == '/' || is_name(next)))
+        word.strip_prefix('~').is_some_and(|rest| !is_version(rest))
             || word.split(['/', '\\']).any(|name| name == "..")
             || first.is_some_and(|name| Path::new("/").join(name).exists())
     };
@@ -411,8 +347,6 @@ mod tests {
             ("pyrightconfig.json", "{\"include\": [\"..\\/lib\"]}"),
             ("pyrightconfig.json", "{\"executionEnvironments\": [{\"root\": \"${HOME}/x\"}]}"),
             ("pyrightconfig.json", "{\"strict\": [\"src\""),
-            ("setup.cfg", "[mypy]\nmypy_path = stubs"),
-            (".mypy.ini", "[mypy]\nfiles = a,../b"),
         ] {
             assert!(reads_elsewhere(file, text), "{file}: {text}");
         }
@@ -425,7 +359,6 @@ mod tests {
         assert!(!reads_elsewhere("pyproject.toml", plain));
         let plain = "{// ../x\n\"$schema\": \"https://example.com/a\", \"pythonVersion\": \"3.9\",}";
         assert!(!reads_elsewhere("pyrightconfig.json", plain));
-        assert!(!reads_elsewhere("setup.cfg", "[options]\npython_requires = ~=3.8\nzip_safe = False\n"));
     }
 
     #[test]
@@ -446,9 +379,9 @@ mod tests {
         assert!(!leads("a.py", "from .sibling import y") && !leads("in/a.pyi", "from ..sibling import y"));
     }
 
-    fn inputs(environment: &Path, standard: Option<PathBuf>) -> PythonInputs {
-        let standard = standard.into_iter().collect();
-        PythonInputs { environment: environment.to_owned(), standard, state: String::new() }
+    fn inputs(environment: &Path, library: Option<PathBuf>) -> PythonInputs {
+        let libraries = library.into_iter().collect();
+        PythonInputs { environment: environment.to_owned(), libraries, state: String::new() }
     }
 
     fn digests(inputs: &PythonInputs) -> Option<Vec<TreeDigest>> {
@@ -486,13 +419,13 @@ mod tests {
             ("x.pth", "import _mypaths"),
             ("sitecustomize.py", ""),
             ("usercustomize.pyc", ""),
-            ("sitecustomize/__init__.py", ""),
         ] {
             write(&site.join(name), text);
             assert_eq!(digest(), None, "{name}: {text:.40}");
             fs::remove_file(site.join(name)).unwrap();
         }
         assert_eq!(digest(), first);
+        assert!(is_custom_module(&site.join("sitecustomize/__init__.py")));
         for name in ["lib/python3.12/site-packages/lib.py", "lib/python3.13t/site-packages/lib.py", "lib.py"]
         {
             write(&environment.join(name), "x = 1");
@@ -514,18 +447,20 @@ mod tests {
     fn standard_library_of_the_base_interpreter_has_a_digest() {
         let folder = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(folder.path()).unwrap();
-        let (environment, program) = (root.join("env"), root.join("base/bin/python3"));
-        let library = root.join("base/lib/python3.11");
-        for path in [&program, &library.join("os.py"), &environment.join("lib/python3.11/site-packages/a.py")]
-        {
-            write(path, "");
-        }
-        assert_eq!(standard_libraries(&environment, &program), Some(BTreeSet::from([library.clone()])));
-        let inputs = inputs(&environment, Some(library.clone()));
+        let (program, library) = (root.join("base/bin/python3"), root.join("base/lib/python3.11"));
+        write(&program, "");
+        assert_eq!(standard_libraries(&program), None);
+        write(&library.join("os.py"), "");
+        assert_eq!(standard_libraries(&program), Some(vec![library.clone()]));
+        write(&root.join("env/pyvenv.cfg"), "");
+        let inputs = inputs(&root.join("env"), Some(library.clone()));
         let first = digests(&inputs);
+        write(&library.join("site-packages/a.py"), "");
+        assert_eq!(
+            digests(&inputs).map(|found| found[1].content),
+            first.as_ref().map(|found| found[1].content)
+        );
         write(&library.join("idlelib/zzz.py"), "");
-        assert!(first.is_some() && digests(&inputs) != first);
-        write(&environment.join("lib/python3.12/site-packages/a.py"), "");
-        assert_eq!(standard_libraries(&environment, &program), None, "of another version");
+        assert_ne!(digests(&inputs).map(|found| found[1].content), first.map(|found| found[1].content));
     }
 }

@@ -17,8 +17,8 @@ use crate::workspace::WorkspacePath;
 
 /// The time limit of an interpreter that prints its location.
 const PYTHON_PROBE_TIMEOUT: Duration = Duration::from_secs(10);
-/// The word that begins the line of what an interpreter tells.
-const VALUES_MARK: &str = "lsp-tools-values";
+/// The word before what an interpreter tells.
+const VALUE_MARK: &str = "lsp-tools: ";
 
 /// The environment of a root, as its files show it.
 #[derive(Debug, Default)]
@@ -130,7 +130,7 @@ pub(super) async fn launch_settings(
         && !has_interpreter_setting(server)
         && !setup.trusted
     {
-        given.interpreter = base_interpreter(setup).await.map(|base| base.program);
+        given.interpreter = base_interpreter(setup).await;
         if given.interpreter.is_none() {
             return Err(refusal_text("it would run the project's own Python"));
         }
@@ -192,44 +192,27 @@ async fn of_environment(
 
 async fn interpreter_wrapper(setup: &ManagerSetup, libraries: &Libraries) -> Result<PathBuf, String> {
     let base = base_interpreter(setup).await.ok_or("there is no python3 on PATH that could read it")?;
-    let path = python::ensure_wrapper(&setup.cache, &base.program, &setup.workspace, libraries);
+    let path = python::ensure_wrapper(&setup.cache, &base, &setup.workspace, libraries);
     let path = path.map_err(|error| error.to_string())?;
-    let prefix = evaluate(setup, &path, "-c", "sys.prefix").await.unwrap_or_default();
-    match prefix.iter().map(Path::new).eq([libraries.environment.as_path()]) {
-        true => Ok(path),
-        false => Err(format!("{} did not read it", base.program.display())),
+    match evaluate(setup, &path, "-c", "sys.prefix").await {
+        Some(prefix) if Path::new(&prefix) == libraries.environment => Ok(path),
+        _ => Err(format!("{} did not read it", base.display())),
     }
 }
 
-/// The user's own interpreter itself: the one on PATH may be a script that selects another.
-#[derive(Debug)]
-pub(super) struct BaseInterpreter {
-    /// By absolute path.
-    pub(super) program: PathBuf,
-    /// The folder of its standard library.
-    pub(super) library: PathBuf,
-}
-
-/// Returns the user's own interpreter as it is now.
-pub(super) async fn base_interpreter(setup: &ManagerSetup) -> Option<BaseInterpreter> {
+/// Returns the user's own interpreter itself, as it is now: the one on PATH may be a script that
+/// selects another.
+pub(super) async fn base_interpreter(setup: &ManagerSetup) -> Option<PathBuf> {
     let found = python::base_interpreter(&setup.workspace)?;
-    let values = "sys.executable, os.path.dirname(os.__file__)";
-    let [program, library] = evaluate(setup, &found, "-ISBc", values).await?.try_into().ok()?;
-    let (program, library) = (PathBuf::from(program), PathBuf::from(library));
-    let real = program.canonicalize().ok()?;
-    let is_outside = program.is_absolute() && !real.starts_with(setup.workspace.root());
-    is_outside.then_some(BaseInterpreter { program, library })
+    let path = PathBuf::from(evaluate(setup, &found, "-ISBc", "sys.executable").await?);
+    let real = path.canonicalize().ok()?;
+    (path.is_absolute() && !real.starts_with(setup.workspace.root())).then_some(path)
 }
 
-/// Returns the values of Python expressions as texts, as an interpreter has them outside the
-/// project. It may print lines of its own.
-async fn evaluate(
-    setup: &ManagerSetup,
-    interpreter: &Path,
-    flags: &str,
-    values: &str,
-) -> Option<Vec<String>> {
-    let code = format!("import os, sys; print('\\n{VALUES_MARK}', {values}, sep='\\t')");
+/// Returns the value of a text in Python, as an interpreter has it outside the project. It may print
+/// lines of its own.
+async fn evaluate(setup: &ManagerSetup, interpreter: &Path, flags: &str, value: &str) -> Option<String> {
+    let code = format!("import sys; print('\\n{VALUE_MARK}' + {value})");
     let spawn = Spawn {
         name: "python".to_owned(),
         program: interpreter.to_owned(),
@@ -239,10 +222,7 @@ async fn evaluate(
         pins: Vec::new(),
     };
     let mut told = None;
-    let note = |line: &str| {
-        let values = line.strip_prefix(VALUES_MARK).and_then(|line| line.strip_prefix('\t'));
-        told = values.map(|values| values.split('\t').map(str::to_owned).collect()).or(told.take());
-    };
+    let note = |line: &str| told = line.strip_prefix(VALUE_MARK).map(str::to_owned).or(told.take());
     let finished = run(&setup.spawner, spawn, Instant::now() + PYTHON_PROBE_TIMEOUT, note).await.ok()?;
     told.filter(|_| finished.exit == Exit::Code(0))
 }
