@@ -155,7 +155,7 @@ fn parents() -> Vec<(i32, i32)> {
 /// Empty if there is no ps(1).
 #[cfg(any(test, not(target_os = "linux")))]
 fn parents_by_ps() -> Vec<(i32, i32)> {
-    let listed = std::process::Command::new("ps").args(["-A", "-o", "pid=,ppid="]).output();
+    let listed = std::process::Command::new("/bin/ps").args(["-A", "-o", "pid=,ppid="]).output();
     let text = listed.map(|listed| listed.stdout).unwrap_or_default();
     let pair = |line: &str| {
         let (pid, parent) = line.trim().split_once(char::is_whitespace)?;

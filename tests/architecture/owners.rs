@@ -27,6 +27,7 @@ const FILE_OPENERS: Owners = &[
     ("config/state.rs", "the state folder"),
     ("config/trust.rs", "the store of trust"),
     ("lsp/servers/install/manifest.rs", "the folders of installed servers"),
+    ("platform/parent_watch.rs", "the pipe of the parent"),
     ("platform/private.rs", "the user's own folders"),
     ("platform/process_tree.rs", "/proc"),
     ("process/supervisor.rs", "/dev/null"),
@@ -39,6 +40,7 @@ const FILE_OPENERS: Owners = &[
 
 const PROGRAM_STARTERS: Owners = &[
     ("bridges/daemon/connector.rs", "starts our own binary by its path, as a daemon"),
+    ("platform/process_tree.rs", "starts ps(1) by its path"),
     ("process/pinned.rs", "makes the command of a program that was compared with its hash"),
     ("process/sandbox.rs", "becomes the program that it sandboxes"),
     ("process/spawner.rs", "starts every program"),

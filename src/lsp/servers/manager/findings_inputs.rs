@@ -32,7 +32,11 @@ const PYTHON_PATHS: [&str; 2] = ["PYTHONPATH", "MYPYPATH"];
 const CUSTOM_MODULES: [&str; 2] = ["sitecustomize", "usercustomize"];
 /// The lines of code in path files that only change how modules are loaded: of setuptools and
 /// virtualenv.
-const HARMLESS_CODE: [&str; 2] = ["__import__('_distutils_hack').add_shim()", "import _virtualenv"];
+const HARMLESS_CODE: [&str; 3] = [
+    "import os; var = 'SETUPTOOLS_USE_DISTUTILS'; enabled = os.environ.get(var, 'local') == 'local'; enabled and __import__('_distutils_hack').add_shim()",
+    "import os; var = 'SETUPTOOLS_USE_DISTUTILS'; enabled = os.environ.get(var, 'stdlib') == 'local'; enabled and __import__('_distutils_hack').add_shim()",
+    "import _virtualenv",
+];
 /// Settings of checkers of Python that name further files and folders, without `-` and `_`.
 const LEADING_KEYS: &str =
     "baselinefile extend extends extrapaths mypypath stubpath typeshed typeshedpath venv venvpath";
@@ -213,7 +217,7 @@ impl PythonInputs {
         let is_plain = |line: &str| {
             let line = line.trim_end();
             if line.starts_with("import ") || line.starts_with("import\t") {
-                return HARMLESS_CODE.iter().any(|code| line.trim_end_matches(';').ends_with(code));
+                return HARMLESS_CODE.contains(&line.trim_end_matches(';'));
             }
             // A comment names no folder, and an empty line the folder of the file.
             fs::canonicalize(file.with_file_name(".").join(line)).map_or(true, |path| {
@@ -401,7 +405,8 @@ mod tests {
         let inputs = inputs(&environment, None);
         let digest = || digests(&inputs).map(|found| found[0].content);
         let plain = "# x\n\npack\nnot/there\nimport _virtualenv\n\
-                     import os; enabled = True; enabled and __import__('_distutils_hack').add_shim();\n";
+                     import os; var = 'SETUPTOOLS_USE_DISTUTILS'; enabled = os.environ.get(var, 'local') == 'local'; \
+                     enabled and __import__('_distutils_hack').add_shim();\n";
         write(&site.join("a.pth"), plain);
         write(&site.join("pack/__init__.py"), "");
         write(&site.join("pack/sitecustomize.py"), "a module of a package");
