@@ -8,7 +8,14 @@ set -euo pipefail
 
 cd "$(dirname "$0")/.."
 export LSP_TOOLS_PORTABLE=1
+# Apart from the program that hosts may have registered by its path.
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target/portable}"
 filters=("$@")
 [ $# -gt 0 ] || filters=(edit_tools:: explore:: faults:: file_tools:: first_contact:: mounted:: process:: symbol_names::)
+for filter in "${filters[@]}"; do
+    case $filter in
+        attacks* | bash_tool* | kill* | limits*) echo "portable: $filter needs the sandbox of Linux" >&2 && exit 2 ;;
+    esac
+done
 cargo test --lib
-cargo test --test integration -- "${filters[@]}"
+cargo test --test integration -- "${filters[@]}" --skip attacks:: --skip bash_tool:: --skip kill:: --skip limits::

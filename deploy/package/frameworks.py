@@ -15,11 +15,10 @@ TARGETS = "[ arm64-macos, x86_64-macos ]"
 
 
 def sources(crate):
-    """The folder of a crate's sources that Cargo.lock names."""
+    """The files of a crate's sources, in each version that Cargo.lock names."""
     said = json.loads(make.said("cargo", "metadata", "--format-version=1", "--locked", f"--manifest-path={names.ROOT}/Cargo.toml"))
-    found = [package["manifest_path"] for package in said["packages"] if package["name"] == crate]
-    [manifest] = found
-    return make.Path(manifest).parent / "src"
+    folders = [make.Path(package["manifest_path"]).parent / "src" for package in said["packages"] if package["name"] == crate]
+    return [file for folder in folders for file in folder.rglob("*.rs")]
 
 
 def stub(framework, symbols):
@@ -35,7 +34,7 @@ def write(folder):
     """Writes the stubs below `folder`, where `-F` finds them."""
     for crate, (framework, beginnings) in FRAMEWORKS.items():
         words = re.compile(rf"\b(?:{beginnings})\w+\b")
-        symbols = {word for file in sources(crate).rglob("*.rs") for word in words.findall(file.read_text())}
+        symbols = {word for file in sources(crate) for word in words.findall(file.read_text())}
         place = folder / f"{framework}.framework"
         place.mkdir(parents=True, exist_ok=True)
         (place / f"{framework}.tbd").write_text(stub(framework, symbols))

@@ -140,7 +140,7 @@ def wheel(out, programs):
 
 def compiler(field):
     """What rustc says of itself: its `host`, its `release`."""
-    return re.search(rf"^{field}: (.*)$", said("rustc", "-vV"), re.MULTILINE)[1]
+    return re.search(rf"^{field}: (.*)$", said(os.environ.get("RUSTC", "rustc"), "-vV"), re.MULTILINE)[1]
 
 
 def mcp(out, programs):

@@ -178,12 +178,19 @@ fn open_by_steps(mut folder: OwnedFd, relative: &Path, flags: OFlags) -> Result<
             Err(Errno::NOTDIR) if is_link(&folder, name) => return Err(Errno::LOOP),
             opened => opened?,
         };
+        // A handle that reads nothing opens even a link.
+        if is_last && is_symlink(rustix::fs::fstat(&folder)) {
+            return Err(Errno::LOOP);
+        }
     }
     Ok(folder)
 }
 
 fn is_link(folder: &OwnedFd, name: &std::ffi::OsStr) -> bool {
-    let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    is_symlink(rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW))
+}
+
+fn is_symlink(stat: Result<rustix::fs::Stat, Errno>) -> bool {
     stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink())
 }
 

@@ -28,7 +28,8 @@ pub(crate) const GAPS: &[&str] = &[];
 pub(crate) const GAPS: &[&str] = &[
     "this program was built for your system, and tested on Linux only",
     "the system does not report changes of files here: each question looks for them",
-    "a process that a server or command starts survives it if it leaves its process group and its parent has ended",
+    "a process that a server or command starts survives it if it leaves its process group and its parent has ended, and a server survives if its supervisor is killed",
+    "the memory of servers is unknown: its limits never end one",
     "a trusted program may be replaced between the check of its hash and its start",
 ];
 

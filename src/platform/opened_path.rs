@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// in which the file system has it.
 ///
 /// # Errors
-/// The object has no name any more, or the system does not tell it.
+/// The system does not tell it. A deleted object may have an odd name.
 #[cfg(target_os = "linux")]
 pub(crate) fn path_of(file: impl AsFd) -> io::Result<PathBuf> {
     use std::os::fd::AsRawFd;

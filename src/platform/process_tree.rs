@@ -30,7 +30,7 @@ pub(crate) struct Process {
 }
 
 /// The state of a process as this user sees it.
-#[cfg_attr(not(linux_kernel), allow(dead_code, reason = "other systems have no supervisors to find"))]
+#[cfg_attr(not(linux_kernel), allow(dead_code, reason = "elsewhere there is no sandbox to lead out of"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProcessState {
     /// The process lives.
@@ -43,7 +43,7 @@ pub(crate) enum ProcessState {
 
 impl Process {
     /// Reads the state of the process `pid`.
-    #[cfg_attr(not(linux_kernel), allow(dead_code, reason = "other systems have no supervisors to find"))]
+    #[cfg_attr(not(linux_kernel), allow(dead_code, reason = "elsewhere there is no sandbox to lead out of"))]
     pub(crate) fn lookup(pid: i32) -> ProcessState {
         if let Some(process) = read_process(pid) {
             return ProcessState::Living(process);
@@ -62,7 +62,7 @@ impl Process {
     }
 
     /// Returns true if `other` is the same process, seen at another time.
-    #[cfg_attr(not(linux_kernel), allow(dead_code, reason = "other systems have no supervisors to find"))]
+    #[cfg_attr(not(linux_kernel), allow(dead_code, reason = "elsewhere there is no sandbox to lead out of"))]
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         (self.pid, self.started) == (other.pid, other.started)
     }
@@ -102,8 +102,11 @@ pub(crate) fn descendants_of(pid: i32) -> Vec<i32> {
 }
 
 /// All descendants of `pid` that live and are found.
-pub(crate) fn living_descendants(pid: i32) -> Vec<Process> {
-    descendants_of(pid).into_iter().filter_map(read_process).collect()
+pub(crate) fn living_descendants(pid: i32) -> Vec<i32> {
+    let mut found = descendants_of(pid);
+    // Elsewhere only the living are listed.
+    found.retain(|pid| !cfg!(target_os = "linux") || read_process(*pid).is_some());
+    found
 }
 
 /// Sends `signal` to all descendants of `root` that are found.
@@ -146,7 +149,7 @@ fn parents() -> Vec<(i32, i32)> {
     living.map(|process| (process.pid, process.parent)).collect()
 }
 
-/// The ids of all processes, each with that of its parent, as ps(1) lists them.
+/// The ids of all living processes, each with that of its parent, as ps(1) lists them.
 #[cfg(not(target_os = "linux"))]
 fn parents() -> Vec<(i32, i32)> {
     parents_by_ps()
@@ -155,11 +158,17 @@ fn parents() -> Vec<(i32, i32)> {
 /// Empty if there is no ps(1).
 #[cfg(any(test, not(target_os = "linux")))]
 fn parents_by_ps() -> Vec<(i32, i32)> {
-    let listed = std::process::Command::new("/bin/ps").args(["-A", "-o", "pid=,ppid="]).output();
-    let text = listed.map(|listed| listed.stdout).unwrap_or_default();
+    use std::process::{Command, Stdio};
+    let mut ps = Command::new("/bin/ps");
+    ps.args(["-A", "-o", "pid=", "-o", "ppid=", "-o", "stat="]).stdin(Stdio::null()).stderr(Stdio::null());
+    let Ok(ps) = ps.stdout(Stdio::piped()).spawn() else { return Vec::new() };
+    let own = i32::try_from(ps.id()).ok();
+    let text = ps.wait_with_output().map(|listed| listed.stdout).unwrap_or_default();
     let pair = |line: &str| {
-        let (pid, parent) = line.trim().split_once(char::is_whitespace)?;
-        Some((pid.parse().ok()?, parent.trim().parse().ok()?))
+        let mut fields = line.split_whitespace();
+        let (pid, parent) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+        let lives = Some(pid) != own && !fields.next()?.starts_with('Z');
+        lives.then_some((pid, parent))
     };
     String::from_utf8_lossy(&text).lines().filter_map(pair).collect()
 }

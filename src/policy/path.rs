@@ -1,7 +1,5 @@
 //! Patterns for paths of the workspace.
 
-use std::path::{Path, PathBuf};
-
 use globset::{Glob, GlobSet};
 
 use crate::text::{build_glob_set, read_glob};
@@ -13,12 +11,8 @@ use crate::workspace::WorkspacePath;
 #[derive(Debug, Clone)]
 pub(crate) struct PathPattern {
     globs: GlobSet,
-    /// The leading names of the pattern that contain no wildcard; in lower case with `letters`
-    /// folded.
-    fixed: PathBuf,
-    letters: PathCaseSensitivity,
-    /// True if the pattern starts at the root.
-    anchored: bool,
+    /// The folders in which a match may lie, if the pattern starts at the root.
+    above: Option<GlobSet>,
 }
 
 /// The case sensitivity of path patterns.
@@ -28,15 +22,6 @@ pub(crate) enum PathCaseSensitivity {
     Exact,
     /// Upper and lower case are equal, as in case-insensitive file systems.
     Folded,
-}
-
-impl PathCaseSensitivity {
-    fn applied_to(self, path: &Path) -> PathBuf {
-        match (self, path.to_str()) {
-            (Self::Folded, Some(text)) => text.to_lowercase().into(),
-            _ => path.to_owned(),
-        }
-    }
 }
 
 impl PathPattern {
@@ -57,10 +42,8 @@ impl PathPattern {
             (false, false) => format!("**/{inner}"),
         };
         let globs = build_glob_set([glob(&base, letters)?, glob(&format!("{base}/**"), letters)?])?;
-        let plain = |name: &&str| !name.contains(['*', '?', '[', '{']);
-        let fixed: PathBuf = base.split('/').take_while(plain).collect();
-        let fixed = letters.applied_to(&fixed);
-        Ok(Self { globs, fixed, letters, anchored: anchored || whole })
+        let above = (anchored || whole).then(|| folders_above(&base, letters)).transpose()?;
+        Ok(Self { globs, above })
     }
 
     /// Returns true if the pattern matches `path` or a folder that contains it.
@@ -71,8 +54,23 @@ impl PathPattern {
     /// Returns true if a matching path may lie below the folder `path`, so that moving or deleting
     /// the folder affects it.
     pub(crate) fn may_lie_beneath(&self, path: &WorkspacePath) -> bool {
-        path.is_root() || (self.anchored && self.fixed.starts_with(self.letters.applied_to(path.as_path())))
+        path.is_root() || self.above.as_ref().is_some_and(|above| above.is_match(path.as_path()))
     }
+}
+
+/// The folders in which a match of `pattern` may lie: those that match its first names, and from
+/// the first `**`, or the first alternatives with a `/` in them, all.
+fn folders_above(pattern: &str, letters: PathCaseSensitivity) -> Result<GlobSet, String> {
+    let names: Vec<&str> = pattern.split('/').collect();
+    let is_cut = |name: &str| {
+        [('{', '}'), ('[', ']')]
+            .iter()
+            .any(|(open, close)| name.matches(*open).count() != name.matches(*close).count())
+    };
+    let depth = names.iter().position(|name| *name == "**" || is_cut(name)).unwrap_or(names.len());
+    let ends = (1..=depth.min(names.len() - 1)).map(|count| names[..count].join("/"));
+    let deep = (depth < names.len()).then(|| [&names[..depth], &["**"]].concat().join("/"));
+    build_glob_set(ends.chain(deep).map(|text| glob(&text, letters)).collect::<Result<Vec<_>, _>>()?)
 }
 
 fn glob(text: &str, letters: PathCaseSensitivity) -> Result<Glob, String> {
@@ -123,11 +121,22 @@ mod tests {
 
     #[test]
     fn path_pattern_may_lie_beneath_its_parent_folders() {
-        let pattern = PathPattern::new("src/secret/*.key", PathCaseSensitivity::Folded).unwrap();
-        for (folder, above) in
-            [("src", true), ("SRC", true), ("src/secret", true), ("lib", false), ("src/secretive", false)]
-        {
-            assert_eq!(pattern.may_lie_beneath(&path(folder)), above, "{folder}");
+        for (pattern, folder, above) in [
+            ("src/secret/*.key", "src", true),
+            ("src/secret/*.key", "SRC", true),
+            ("src/secret/*.key", "src/secret", true),
+            ("src/secret/*.key", "src/secret/deep", false),
+            ("src/secret/*.key", "lib", false),
+            ("src/secret/*.key", "src/secretive", false),
+            ("src/*/key", "src/any", true),
+            ("src/*/key", "src/any/deep", false),
+            ("src/**/key", "src/any/deep", true),
+            ("src/{a,b/c}/key", "src/b/c", true),
+            ("{src,lib}/key", "lib", true),
+            ("{src,lib}/key", "bin", false),
+        ] {
+            let read = PathPattern::new(pattern, PathCaseSensitivity::Folded).unwrap();
+            assert_eq!(read.may_lie_beneath(&path(folder)), above, "{pattern} {folder}");
         }
         assert!(
             PathPattern::new(".env", PathCaseSensitivity::Folded)

@@ -35,7 +35,7 @@ pub(crate) fn descent(process: &Process) -> Descent {
     walk::descent_in(&walk::LinuxProcessTable, process)
 }
 
-/// Other systems have no supervisors.
+/// Elsewhere there is no sandbox that a process could lead out of.
 #[cfg(not(linux_kernel))]
 pub(crate) fn descent(_: &Process) -> Descent {
     Descent::Free
@@ -49,7 +49,7 @@ pub(crate) struct SocketPeer {
     handle: PeerHandle,
 }
 
-#[cfg_attr(not(linux_kernel), allow(dead_code, reason = "other systems have no supervisors to find"))]
+#[cfg_attr(not(linux_kernel), allow(dead_code, reason = "elsewhere there is no sandbox to lead out of"))]
 #[derive(Debug)]
 enum PeerHandle {
     /// A handle of this one process, which stays valid when its number is reused.

@@ -10,9 +10,9 @@
 //! A caller's own command (a shell's command line, not a server) can be restricted to writable
 //! folders: [`sandbox`].
 //!
-//! On systems other than Linux there is no supervisor: a server is started in a process group of
-//! its own, which is killed when its [`ServerProcess`] is dropped. When we are killed there,
-//! servers must notice by themselves that their input ended.
+//! Without a supervisor's program, a server is started in a process group of its own, which is
+//! killed when its [`ServerProcess`] is dropped. When we are killed then, servers must notice by
+//! themselves that their input ended.
 
 pub(crate) mod ancestry;
 pub(crate) mod environment;
@@ -153,8 +153,8 @@ impl ServerProcess {
             if let (Some(id), Ok(status)) = (id.filter(|_| supervised), &status)
                 && std::os::unix::process::ExitStatusExt::signal(status).is_some()
             {
-                // The supervisor was killed. The processes that it would have ended are at least
-                // still in its group.
+                // The supervisor was killed. On Linux, the processes that it would have ended are at
+                // least still in its group.
                 let _ignored = kill_process_group(id, Signal::KILL);
             }
             if let Some(reader) = reader {
@@ -281,7 +281,7 @@ fn kill_tree(id: Pid) -> usize {
         if begun.elapsed() > FORCED_KILL_TIMEOUT {
             return left.len();
         }
-        for process in left.iter().filter_map(|process| Pid::from_raw(process.pid)) {
+        for process in left.iter().filter_map(|pid| Pid::from_raw(*pid)) {
             // The process may have ended in between.
             let _ignored = kill_process(process, Signal::KILL);
         }

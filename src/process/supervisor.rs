@@ -280,7 +280,7 @@ async fn terminate_all(server: &mut SupervisedProcess, child_ended: &mut SignalS
 
 /// Sends SIGKILL to all processes below until none is left.
 ///
-/// Each killed process hands its children to us, so waiting for children until there are none waits
+/// Except in a [`DescendantScope::Group`], each killed process hands its children to us, so waiting for children until there are none waits
 /// for the whole tree. A process that forks and ends again and again is caught between two of its
 /// steps sooner or later. Our starter does not wait for that without limit, and we stay until it is
 /// done.
@@ -293,10 +293,10 @@ fn kill_all(server: &mut SupervisedProcess) {
         }
     }
     if server.below == DescendantScope::Group {
-        // What an ended server has left are not our children.
-        server.below.signal(server.id, Signal::KILL);
+        // What an ended server has left are not our children. A group without processes is no error.
+        let _ignored = kill_process_group(server.id, Signal::KILL);
         for process in &server.found {
-            // It may have ended; its number is not given again within the grace period.
+            // It may have ended; numbers are given again only after thousands of others.
             let _ignored = kill_process(*process, Signal::KILL);
         }
     }

@@ -93,6 +93,10 @@ impl Workspace {
         }
         let Ok(stat) = rustix::fs::fstat(&opened) else { return Err(hidden_error(&path())) };
         let is_file = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file();
+        // The name of a deleted file is not told: it may have been hidden.
+        if stat.st_nlink == 0 {
+            return Err(hidden_error(&path()));
+        }
         if !is_file || stat.st_nlink < 2 {
             return Ok(());
         }

@@ -337,7 +337,8 @@ async fn report_key(
         };
         let is_whole = |path: &Path, content: &[u8]| {
             let name = name_of(path);
-            !leads_elsewhere(path, content, configures(&name), is_module(&name))
+            let place = (context.workspace.root(), path);
+            !leads_elsewhere(place, content, configures(&name), is_module(&name))
         };
         // The name of a package is that of its folder, after those of the packages above it.
         let packages = context.workspace.root().ancestors();

@@ -46,7 +46,7 @@ impl HttpPeer {
     /// open ones on this machine.
     pub(crate) fn find(peer: SocketAddr, own: SocketAddr) -> Self {
         if !cfg!(linux_kernel) {
-            // There are no supervisors, and no sandbox that this would lead out of.
+            // There is no sandbox that this would lead out of.
             return if is_here(peer, own) { Self::Client } else { Self::Remote };
         }
         // A program that starts another one shares its sockets with it for a moment, and the

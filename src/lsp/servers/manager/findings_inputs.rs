@@ -215,7 +215,7 @@ impl PythonInputs {
     fn is_plain_path_file(&self, file: &Path, root: &Path) -> bool {
         let Ok(text) = Workspace::read_outside(file, MAX_SETTINGS_BYTES) else { return false };
         let is_plain = |line: &str| {
-            let line = line.trim_end();
+            let line = line.trim();
             if line.starts_with("import ") || line.starts_with("import\t") {
                 return HARMLESS_CODE.contains(&line.trim_end_matches(';'));
             }
@@ -224,12 +224,15 @@ impl PythonInputs {
                 path.is_dir() && (path.starts_with(root) || path.starts_with(&self.environment))
             })
         };
-        text.split(['\n', '\r']).all(is_plain)
+        // Python also ends lines at these.
+        let has_odd_end =
+            text.contains(['\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}']);
+        !has_odd_end && text.split(['\n', '\r']).all(is_plain)
     }
 }
 
-/// Returns true if an interpreter that has the file's folder on its path runs it at its start. A
-/// module of a package has another name.
+/// Returns true if an interpreter that has the folder of the file at the absolute `path` on its
+/// path runs it at its start. A module of a package has another name.
 fn is_custom_module(path: &Path) -> bool {
     let is_alone = || !path.with_file_name("__init__.py").exists();
     let is_named = |name: &str| path.file_stem().is_some_and(|stem| stem == name) && is_alone();
@@ -275,10 +278,15 @@ fn has_outer_settings(setup: &ManagerSetup, spec: &ServerSpec) -> Option<bool> {
 /// Returns true if a file of the workspace at `path` (relative) leads a checker to files elsewhere:
 /// settings (`is_settings`) by their values, a module of Python (`is_module`) by an import from above
 /// the root, or because an interpreter may run it.
-pub(crate) fn leads_elsewhere(path: &Path, content: &[u8], is_settings: bool, is_module: bool) -> bool {
+pub(crate) fn leads_elsewhere(
+    (root, path): (&Path, &Path),
+    content: &[u8],
+    is_settings: bool,
+    is_module: bool,
+) -> bool {
     let text = || String::from_utf8_lossy(content);
     let most_dots = path.components().count();
-    is_custom_module(path)
+    is_custom_module(&root.join(path))
         || is_settings && reads_elsewhere(&path.to_string_lossy(), &text())
         || is_module
             && IMPORT_FROM_ABOVE.captures_iter(&text()).any(|found| found[1].matches('.').count() > most_dots)
@@ -367,7 +375,9 @@ mod tests {
 
     #[test]
     fn import_from_above_the_workspace_leads_elsewhere() {
-        let leads = |path: &str, text: &str| leads_elsewhere(Path::new(path), text.as_bytes(), false, true);
+        let leads = |path: &str, text: &str| {
+            leads_elsewhere((Path::new("/"), Path::new(path)), text.as_bytes(), false, true)
+        };
         for (path, text) in [
             ("a.py", "if x: from .. import y"),
             ("a.py", "from . .a import b"),
