@@ -67,7 +67,7 @@ impl SocketPeer {
     }
 
     /// Searches the ancestors of a process that was connected at `connected`
-    /// ([`process_tree::system_ticks`]) or before.
+    /// ([`system_ticks`](crate::platform::process_tree::system_ticks)) or before.
     pub(crate) fn descent(&self, connected: Option<u64>) -> Descent {
         if !cfg!(linux_kernel) {
             return Descent::Free;
