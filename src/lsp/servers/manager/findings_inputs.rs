@@ -225,9 +225,8 @@ impl PythonInputs {
             })
         };
         // Python also ends lines at these.
-        let has_odd_end =
-            text.contains(['\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}']);
-        !has_odd_end && text.split(['\n', '\r']).all(is_plain)
+        let odd_ends = ['\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
+        !text.contains(odd_ends) && text.split(['\n', '\r']).all(is_plain)
     }
 }
 
