@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export LSP_TOOLS_PORTABLE=1
 # Apart from the program that hosts may have registered by its path.
-export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target/portable}"
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target/portable}"
 filters=("$@")
 [ $# -gt 0 ] || filters=(edit_tools:: explore:: faults:: file_tools:: first_contact:: mounted:: process:: symbol_names::)
 for filter in "${filters[@]}"; do
