@@ -79,7 +79,7 @@ def build(triple):
         f"CFLAGS_{triple.replace('-', '_')}": " ".join(f"-ffile-prefix-map={folder}={name}" for folder, name in c_folders.items()),
     }
     if triple.endswith("-darwin"):
-        # rustc would look for Xcode, and strip by a program of LLVM's; zig's linker strips.
+        # rustc would look for Xcode, and for a program of LLVM's to strip with: these programs keep their symbols.
         environment |= {"SDKROOT": "/", "CARGO_PROFILE_DIST_STRIP": "false"}
     # It would take the place of the flags for the target.
     environment.pop("RUSTFLAGS", None)

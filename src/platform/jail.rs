@@ -113,10 +113,7 @@ impl Jail {
         for _ in 0..MAX_OPEN_ATTEMPTS {
             let target = self.resolve_relative(relative)?;
             let root = rustix::fs::openat(self.fd(), ".", folder_flags(), Mode::empty())?;
-            opened = match target == Path::new(".") {
-                true => rustix::fs::openat(root, ".", flags, Mode::empty()),
-                false => open_by_steps(root, &target, flags),
-            };
+            opened = open_by_steps(root, &target, flags);
             // A link has taken the place of a name since it was resolved.
             if opened.as_ref().err() != Some(&Errno::LOOP) {
                 break;
@@ -170,7 +167,8 @@ fn open_from_top(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
 fn open_by_steps(mut folder: OwnedFd, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let mut names = relative.components().peekable();
     while let Some(name) = names.next() {
-        let Component::Normal(name) = name else { return Err(Errno::XDEV) };
+        let (Component::Normal(_) | Component::CurDir) = name else { return Err(Errno::XDEV) };
+        let name = name.as_os_str();
         let is_last = names.peek().is_none();
         let step = if is_last { flags } else { folder_flags() };
         folder = match rustix::fs::openat(&folder, name, step | OFlags::NOFOLLOW, Mode::empty()) {

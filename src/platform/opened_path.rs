@@ -4,33 +4,21 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 
-/// Returns the absolute path of the object that is open as `file`, without links, and in the case
-/// in which the file system has it.
-///
-/// # Errors
-/// The system does not tell it. A deleted object may have an odd name.
-#[cfg(target_os = "linux")]
-pub(crate) fn path_of(file: impl AsFd) -> io::Result<PathBuf> {
-    use std::os::fd::AsRawFd;
-    std::fs::read_link(format!("/proc/self/fd/{}", file.as_fd().as_raw_fd()))
-}
-
-/// Returns the absolute path of the object that is open as `file`, without links, and in the case
-/// in which the file system has it.
-///
-/// # Errors
-/// The object has no name any more, or the system does not tell it.
 #[cfg(target_vendor = "apple")]
-pub(crate) fn path_of(file: impl AsFd) -> io::Result<PathBuf> {
-    use std::os::unix::ffi::OsStringExt;
-    let path = rustix::fs::getpath(file)?;
-    Ok(std::ffi::OsString::from_vec(path.into_bytes()).into())
-}
+use super::OsStringExt;
 
-/// Other systems do not tell it.
-#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-pub(crate) fn path_of(_: impl AsFd) -> io::Result<PathBuf> {
-    Err(io::ErrorKind::Unsupported.into())
+/// Returns the absolute path of the object that is open as `file`, without links, and in the case
+/// in which the file system has it.
+///
+/// # Errors
+/// The system does not tell it. The path of a deleted object is an error, or an odd one.
+pub(crate) fn path_of(file: impl AsFd) -> io::Result<PathBuf> {
+    #[cfg(target_os = "linux")]
+    return std::fs::read_link(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file.as_fd())));
+    #[cfg(target_vendor = "apple")]
+    return Ok(std::ffi::OsString::from_vec(rustix::fs::getpath(file)?.into_bytes()).into());
+    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+    return Err(io::ErrorKind::Unsupported.into());
 }
 
 #[cfg(test)]

@@ -280,10 +280,10 @@ async fn terminate_all(server: &mut SupervisedProcess, child_ended: &mut SignalS
 
 /// Sends SIGKILL to all processes below until none is left.
 ///
-/// Except in a [`DescendantScope::Group`], each killed process hands its children to us, so waiting for children until there are none waits
-/// for the whole tree. A process that forks and ends again and again is caught between two of its
-/// steps sooner or later. Our starter does not wait for that without limit, and we stay until it is
-/// done.
+/// Except in a [`DescendantScope::Group`], each killed process hands its children to us, so waiting
+/// for children until there are none waits for the whole tree. A process that forks and ends again
+/// and again is caught between two of its steps sooner or later. Our starter does not wait for that
+/// without limit, and we stay until it is done.
 fn kill_all(server: &mut SupervisedProcess) {
     while server.reap_ended() {
         server.below.signal(server.id, Signal::KILL);

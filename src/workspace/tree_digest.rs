@@ -39,9 +39,9 @@ impl Workspace {
     /// the paths of other files count as well.
     ///
     /// Stores of version control, caches and those of the `environments` (absolute, no links) that
-    /// have a usual name do not count. `None` if the tree is too large or not read by `until`, a link leads
-    /// to another folder or out of the workspace, a file cannot be read, or `is_whole` fails for the
-    /// path and the content of one: that file leads out.
+    /// have a usual name do not count. `None` if the tree is too large or not read by `until`, a
+    /// link leads to another folder or out of the workspace, a file cannot be read, or `is_whole`
+    /// fails for the path and the content of one: that file leads out.
     pub(crate) fn tree_digest(
         &self,
         environments: &[PathBuf],
