@@ -1,5 +1,7 @@
 //! Checks and searches of a tree that was asked about before: nothing is repeated, and nothing is stale.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::support::{Project, TestWorkspace};
@@ -78,10 +80,22 @@ async fn answers_after_each_change_are_those_of_a_fresh_runtime() {
     warm.shutdown().await;
 }
 
+/// Waits until the files of `project` are older than a tick of any file system's clock: younger ones may have changed after they
+/// were seen.
+fn wait_for_older_files(project: &Project) {
+    const LONGER_THAN_TICK: Duration = Duration::from_millis(25);
+    let written =
+        std::fs::metadata(project.path("c.toml")).and_then(|file| file.modified()).expect("the last file");
+    while written.elapsed().is_ok_and(|age| age < LONGER_THAN_TICK) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// The requests for findings of three checks, the last of them after `change`, of a server with `table`.
 async fn requests(table: &str, change: impl Fn(&Project)) -> [usize; 3] {
     let files = [("a.scr", "let a = 1\n"), ("b.scr", "let b = 1\n"), ("notes.zig", "x\n"), ("c.toml", "")];
     let project = Project::scripted(&json!({"behaves": true, "diagnostics": {"mode": "pull"}}), table, files);
+    wait_for_older_files(&project);
     let shop = project.opening().servers(&[]).open();
     let mut counts = Vec::new();
     for round in 0..3 {

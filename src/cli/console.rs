@@ -1,7 +1,8 @@
 //! The console: stdout and stderr of the process, and the lines printed there.
 
+use crate::platform::files::AsFd;
+use crate::platform::stdio;
 use std::io::{self, IsTerminal, Write};
-use std::os::fd::AsFd;
 
 use anstream::{AutoStream, ColorChoice};
 use serde::{Deserialize, Serialize};
@@ -65,10 +66,7 @@ fn detect_capabilities(
 
 /// Returns the width of the terminal at `stream`, in columns.
 pub(super) fn width(stream: &impl AsFd) -> usize {
-    match rustix::termios::tcgetwinsize(stream) {
-        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
-        _ => DEFAULT_TERMINAL_COLUMNS,
-    }
+    stdio::terminal_width(stream).unwrap_or(DEFAULT_TERMINAL_COLUMNS)
 }
 
 fn write_all(stream: &mut impl Write, text: &str) -> io::Result<()> {

@@ -188,7 +188,7 @@ fn today() -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use crate::platform::files::PermissionsExt;
 
     use super::*;
 

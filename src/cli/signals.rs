@@ -9,8 +9,8 @@ use std::future::pending;
 use std::sync::Once;
 use std::time::Duration;
 
+use crate::platform::signals::EndRequests;
 use parking_lot::Mutex;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Instant, sleep_until};
 
 use super::exit::CliExitStatus;
@@ -40,13 +40,9 @@ impl SignalHistory {
     }
 }
 
-/// Ctrl-C, SIGTERM and SIGHUP.
+/// The listener for signals that stop the process.
 #[derive(Debug)]
-pub(super) struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    hangup: Signal,
-}
+pub(super) struct Signals(EndRequests);
 
 impl Signals {
     /// Starts to listen. From now on none of the signals ends the process by itself, unless
@@ -79,15 +75,8 @@ impl Signals {
     }
 
     fn receive() -> Result<Self, ToolError> {
-        let listen = |kind| {
-            signal(kind).map_err(|error| {
-                ToolError::new(ErrorCode::Internal, format!("signals cannot be listened to: {error}"))
-            })
-        };
-        Ok(Self {
-            interrupt: listen(SignalKind::interrupt())?,
-            terminate: listen(SignalKind::terminate())?,
-            hangup: listen(SignalKind::hangup())?,
+        EndRequests::listen().map(Self).map_err(|error| {
+            ToolError::new(ErrorCode::Internal, format!("signals cannot be listened to: {error}"))
         })
     }
 
@@ -108,11 +97,7 @@ impl Signals {
     }
 
     async fn arrival(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-            _ = self.hangup.recv() => {}
-        }
+        self.0.next().await;
     }
 }
 

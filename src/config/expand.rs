@@ -1,5 +1,6 @@
 //! Expansion of variables such as `${root}` in a server's entry of the catalogue.
 
+use crate::platform::canonicalize;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -117,7 +118,7 @@ impl PlaceholderValues<'_> {
 
 /// The folders of packages of the virtual environment in which `program` lies.
 fn site_packages_beside(program: &Path) -> Vec<PathBuf> {
-    let program = fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
+    let program = canonicalize(program).unwrap_or_else(|_| program.to_owned());
     let libraries = program.ancestors().nth(2).map(|environment| environment.join("lib"));
     let versions = libraries.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     versions.map(|version| version.path().join("site-packages")).collect()
@@ -125,13 +126,13 @@ fn site_packages_beside(program: &Path) -> Vec<PathBuf> {
 
 /// The folders `node_modules` above `program`, nearest first.
 fn node_modules_above(program: &Path) -> Vec<PathBuf> {
-    let program = fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
+    let program = canonicalize(program).unwrap_or_else(|_| program.to_owned());
     program.ancestors().filter(|folder| folder.ends_with("node_modules")).map(Path::to_owned).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use crate::platform::files::symlink;
 
     use super::*;
     use crate::config::Catalogue;
@@ -139,7 +140,7 @@ mod tests {
     #[test]
     fn tsserver_path_expands_to_typescript_beside_the_server() {
         let prefix = tempfile::tempdir().unwrap();
-        let modules = fs::canonicalize(prefix.path()).unwrap().join("node_modules");
+        let modules = canonicalize(prefix.path()).unwrap().join("node_modules");
         let program = modules.join("typescript-language-server/lib/cli.mjs");
         let tsserver = modules.join("typescript/lib/tsserver.js");
         for file in [&program, &tsserver] {
@@ -173,7 +174,7 @@ mod tests {
         let command = |cache| server.expand(Path::new("/project"), &program, cache).server.command;
         assert_eq!(command(None), ["jdtls", "-x"]);
         fs::create_dir_all(packages.join("jdk/java")).unwrap();
-        let java = fs::canonicalize(&packages).unwrap_or(packages).join("jdk/java").display().to_string();
+        let java = canonicalize(&packages).unwrap_or(packages).join("jdk/java").display().to_string();
         fs::create_dir_all(program.parent().unwrap()).unwrap();
         fs::write(&program, "").unwrap();
         assert_eq!(command(Some(Path::new("/c"))), ["jdtls", "-data", "/c", "-vm", &java, "-x"]);

@@ -3,11 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use etcetera::BaseStrategy;
-use etcetera::base_strategy::Xdg;
-
 use crate::platform::private;
 use crate::platform::private::{PrivateError, PrivateFolderKind};
+use crate::platform::user::{UserFolders, folders_of};
 
 const APPLICATION: &str = "lsp-tools";
 /// The store of trusted projects, in the state folder.
@@ -16,10 +14,11 @@ pub(super) const TRUST_STORE: &str = "trust.json";
 /// The user's folders for this program. Asking for its path creates no folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folders {
-    /// `servers.toml` and `lsp-tools.toml`: `$XDG_CONFIG_HOME/lsp-tools`, or the folder in
-    /// `LSP_TOOLS_CONFIG_DIR`.
+    /// `servers.toml` and `lsp-tools.toml`: `$XDG_CONFIG_HOME/lsp-tools` (on Windows
+    /// `%APPDATA%\\lsp-tools`), or the folder in `LSP_TOOLS_CONFIG_DIR`.
     pub config: PathBuf,
-    /// Installed servers: `$XDG_DATA_HOME/lsp-tools`, or the folder in `LSP_TOOLS_DATA_DIR`.
+    /// Installed servers: `$XDG_DATA_HOME/lsp-tools` (on Windows, this and the following lie in
+    /// `%LOCALAPPDATA%\\lsp-tools`), or the folder in `LSP_TOOLS_DATA_DIR`.
     pub data: PathBuf,
     /// Logs and the trust store: `$XDG_STATE_HOME/lsp-tools`, or the folder in
     /// `LSP_TOOLS_STATE_DIR`.
@@ -55,7 +54,7 @@ impl Folders {
     /// There is no home directory and not all four variables are set, or one of them holds a
     /// relative path.
     pub fn find() -> Result<Self, FoldersError> {
-        Self::from(|variable| std::env::var_os(variable), Xdg::new().ok())
+        Self::from(|variable| std::env::var_os(variable), folders_of(APPLICATION))
     }
 
     /// Ensures that no other user can enter the existing folders, before anything in them is used.
@@ -83,8 +82,11 @@ impl Folders {
         self.state.join(TRUST_STORE)
     }
 
-    fn from(variable: impl Fn(&str) -> Option<OsString>, base: Option<Xdg>) -> Result<Self, FoldersError> {
-        let folder = |name: &'static str, usual: fn(&Xdg) -> PathBuf| match variable(name) {
+    fn from(
+        variable: impl Fn(&str) -> Option<OsString>,
+        base: Option<UserFolders>,
+    ) -> Result<Self, FoldersError> {
+        let folder = |name: &'static str, usual: fn(&UserFolders) -> &PathBuf| match variable(name) {
             Some(value) if !value.is_empty() => {
                 let path = PathBuf::from(value);
                 if path.is_absolute() {
@@ -92,14 +94,14 @@ impl Folders {
                 }
                 Err(FoldersError::Relative { variable: name, value: path.display().to_string() })
             }
-            _ => base.as_ref().map(|base| usual(base).join(APPLICATION)).ok_or(FoldersError::Homeless(name)),
+            _ => base.as_ref().map(usual).cloned().ok_or(FoldersError::Homeless(name)),
         };
         Ok(Self {
-            config: folder("LSP_TOOLS_CONFIG_DIR", Xdg::config_dir)?,
-            data: folder("LSP_TOOLS_DATA_DIR", Xdg::data_dir)?,
-            state: folder("LSP_TOOLS_STATE_DIR", |base| base.state_dir().unwrap_or_else(|| base.data_dir()))?,
-            cache: folder("LSP_TOOLS_CACHE_DIR", Xdg::cache_dir)?,
-            home: base.as_ref().map(|base| base.home_dir().to_owned()),
+            config: folder("LSP_TOOLS_CONFIG_DIR", |base| &base.config)?,
+            data: folder("LSP_TOOLS_DATA_DIR", |base| &base.data)?,
+            state: folder("LSP_TOOLS_STATE_DIR", |base| &base.state)?,
+            cache: folder("LSP_TOOLS_CACHE_DIR", |base| &base.cache)?,
+            home: base.map(|base| base.home),
         })
     }
 }
@@ -108,17 +110,17 @@ impl Folders {
 mod tests {
     use super::*;
 
-    fn with(pairs: &'static [(&str, &str)], base: Option<Xdg>) -> Result<Folders, FoldersError> {
+    fn with(pairs: &'static [(&str, &str)], base: Option<UserFolders>) -> Result<Folders, FoldersError> {
         Folders::from(|name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into()), base)
     }
 
     #[test]
     fn folder_variable_moves_only_its_folder() {
-        let usual = with(&[], Xdg::new().ok()).unwrap();
+        let usual = with(&[], folders_of(APPLICATION)).unwrap();
         assert!(
             usual.config.ends_with("lsp-tools") && usual.config != usual.data && usual.state != usual.cache
         );
-        let moved = with(&[("LSP_TOOLS_DATA_DIR", "/srv/servers")], Xdg::new().ok()).unwrap();
+        let moved = with(&[("LSP_TOOLS_DATA_DIR", "/srv/servers")], folders_of(APPLICATION)).unwrap();
         assert_eq!(moved, Folders { data: "/srv/servers".into(), ..usual });
     }
 
@@ -137,7 +139,7 @@ mod tests {
     #[test]
     fn relative_folder_variable_is_refused_by_name() {
         assert_eq!(
-            with(&[("LSP_TOOLS_STATE_DIR", "state")], Xdg::new().ok()).unwrap_err().to_string(),
+            with(&[("LSP_TOOLS_STATE_DIR", "state")], folders_of(APPLICATION)).unwrap_err().to_string(),
             "LSP_TOOLS_STATE_DIR is `state`, which is not an absolute path; give one from `/`"
         );
     }

@@ -1,7 +1,7 @@
 //! The launch fields of a project's files, in the form for their owner and for the trust store.
 
+use crate::platform::canonicalize;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -167,9 +167,9 @@ pub(super) fn hash_file(project: &Path, program: &Path) -> Result<(String, Strin
 /// must exist.
 pub(super) fn name_below(project: &Path, program: &Path) -> Result<String, TrustError> {
     let outside = || TrustError::Outside(program.display().to_string());
-    let root = fs::canonicalize(project).map_err(|error| TrustError::io("find", project, &error))?;
+    let root = canonicalize(project).map_err(|error| TrustError::io("find", project, &error))?;
     let folder = program.parent().ok_or_else(outside)?;
-    let folder = fs::canonicalize(folder).map_err(|error| TrustError::io("find", folder, &error))?;
+    let folder = canonicalize(folder).map_err(|error| TrustError::io("find", folder, &error))?;
     let place = folder.join(program.file_name().ok_or_else(outside)?);
     let name = place.strip_prefix(&root).map_err(|_| outside())?;
     let name = name.to_str().ok_or_else(|| TrustError::NotUtf8(name.display().to_string()))?;

@@ -5,10 +5,10 @@
 //! lock. A writer holds the folder's lock, so that values read before a change are still valid when
 //! the change is made.
 
+use crate::platform::files::sync_folder;
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -269,7 +269,7 @@ impl StateFolder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(self.io_error("read", error)),
         };
-        if !user::is_own(&metadata) || metadata.mode() & 0o022 != 0 {
+        if !user::is_own(&metadata) || private::is_writable_by_others(&metadata) {
             return Err(StateError::Open { what: self.what });
         }
         Ok(true)
@@ -302,7 +302,7 @@ impl LockedFolder<'_> {
                 file.write_all(content)?;
                 file.sync_all()?;
                 fs::rename(&fresh, &path)?;
-                File::open(&folder.path)?.sync_all()
+                sync_folder(&folder.path)
             });
         written.map_err(|error| folder.io_error("written", error))
     }
@@ -339,13 +339,15 @@ impl LockedFolder<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use crate::platform::canonicalize;
+    use crate::platform::files::MetadataExt;
+    use crate::platform::files::{CWD, FileType, PermissionsExt, mknodat, symlink};
 
     use super::*;
 
     fn folder() -> (tempfile::TempDir, StateFolder) {
         let dir = tempfile::tempdir().unwrap();
-        let path = fs::canonicalize(dir.path()).unwrap().join("notes");
+        let path = canonicalize(dir.path()).unwrap().join("notes");
         (dir, StateFolder { path, what: "the notes" })
     }
 
@@ -417,14 +419,7 @@ mod tests {
         assert!(folder.names().unwrap().is_empty());
         folder.lock().unwrap().write(&name("link"), b"mine").unwrap();
         assert_eq!(fs::read_to_string(keep.path().join("secret")).unwrap(), "s");
-        rustix::fs::mknodat(
-            rustix::fs::CWD,
-            folder.path.join("pipe"),
-            rustix::fs::FileType::Fifo,
-            0o600.into(),
-            0,
-        )
-        .unwrap();
+        mknodat(CWD, folder.path.join("pipe"), FileType::Fifo, 0o600.into(), 0).unwrap();
         assert!(folder.read(&name("pipe"), 10).is_err());
     }
 

@@ -11,10 +11,12 @@
 
 pub(super) mod error;
 
+use crate::platform::canonicalize;
+use crate::platform::files::sync_folder;
+use crate::platform::inode::InodeIdentity;
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -388,7 +390,7 @@ impl TrustStore {
     /// # Errors
     /// The store cannot be read or written; it is then unchanged.
     pub(crate) fn revoke(&self, project: &Path) -> Result<bool, TrustError> {
-        let path = fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
+        let path = canonicalize(project).unwrap_or_else(|_| project.to_owned());
         let key = path.to_str().ok_or_else(|| TrustError::NotUtf8(path.display().to_string()))?;
         self.update_store(|store| store.projects.remove(key).is_some())
     }
@@ -505,7 +507,7 @@ impl TrustStore {
         file.write_all(&text)
             .and_then(|()| file.sync_all())
             .and_then(|()| fs::rename(&fresh, &path))
-            .and_then(|()| File::open(&self.folder)?.sync_all())
+            .and_then(|()| sync_folder(&self.folder))
             .map_err(|error| TrustError::io("write", &path, &error))
     }
 }
@@ -514,14 +516,15 @@ impl TrustStore {
 /// links: if one has replaced a folder, the path leads to another project, about which nothing is
 /// recorded.
 fn project_identity(project: &Path) -> Result<(String, u64, u64), TrustError> {
-    let path = fs::canonicalize(project).map_err(|error| TrustError::io("find", project, &error))?;
+    let path = canonicalize(project).map_err(|error| TrustError::io("find", project, &error))?;
     if path != project {
         let (path, now) = (project.display().to_string(), path.display().to_string());
         return Err(TrustError::Moved { path, now });
     }
-    let metadata = fs::metadata(&path).map_err(|error| TrustError::io("read", &path, &error))?;
+    let identity = InodeIdentity::at(&path)
+        .ok_or_else(|| TrustError::io("read", &path, &io::ErrorKind::NotFound.into()))?;
     let key = path.to_str().ok_or_else(|| TrustError::NotUtf8(path.display().to_string()))?;
-    Ok((key.to_owned(), metadata.dev(), metadata.ino()))
+    Ok((key.to_owned(), identity.device, identity.inode))
 }
 
 /// Takes the lock within a few seconds. Any process that may read the file can hold the lock
@@ -547,7 +550,7 @@ fn check_owner_and_mode(path: &Path, metadata: &fs::Metadata) -> Result<(), Trus
     if !user::is_own(metadata) {
         return Err(TrustError::Foreign { path: name() });
     }
-    if metadata.mode() & 0o022 != 0 {
+    if private::is_writable_by_others(metadata) {
         return Err(TrustError::Open { path: name() });
     }
     Ok(())

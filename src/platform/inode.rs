@@ -1,18 +1,19 @@
 //! Device and inode number: the identity that distinguishes a file from a replacement.
 
-use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt;
+use std::fs::{DirEntry, Metadata};
 use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::Stat;
 use serde::{Deserialize, Serialize};
+
+use super::files::{AsFd, Stat, fstat, lstat, stat};
 
 /// The identity of a file, independent of its name. It is valid as long as the file exists: the
 /// number may be reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct InodeIdentity {
-    device: u64,
-    inode: u64,
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
 }
 
 impl InodeIdentity {
@@ -21,13 +22,63 @@ impl InodeIdentity {
         Self { device: stat.st_dev as u64, inode: stat.st_ino as u64 }
     }
 
-    pub(crate) fn from_metadata(metadata: &Metadata) -> Self {
-        Self { device: metadata.dev(), inode: metadata.ino() }
+    /// Returns the identity of an open file or folder; `None` if the system does not tell it.
+    pub(crate) fn of(open: impl AsFd) -> Option<Self> {
+        fstat(open).ok().as_ref().map(Self::from_stat)
     }
 
     /// Returns the identity of the target of `path`; links are followed. `None` if it cannot be
     /// read.
     pub(crate) fn at(path: &Path) -> Option<Self> {
-        path.metadata().ok().as_ref().map(Self::from_metadata)
+        stat(path).ok().as_ref().map(Self::from_stat)
+    }
+
+    /// Like [`at`](Self::at), of a link itself if there is one.
+    pub(crate) fn at_name(path: &Path) -> Option<Self> {
+        lstat(path).ok().as_ref().map(Self::from_stat)
+    }
+}
+
+/// Returns a number that another object in the same folder has not.
+pub(crate) fn number_of(entry: &DirEntry) -> u64 {
+    #[cfg(unix)]
+    return std::os::unix::fs::DirEntryExt::ino(entry);
+    #[cfg(windows)]
+    return InodeIdentity::at_name(&entry.path()).map_or(0, |identity| identity.inode);
+}
+
+/// The parts of a file's metadata that differ after each change of it, as far as the system has
+/// them.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ChangeMarks {
+    /// The time of the last change of the content: seconds and nanoseconds since 1970.
+    modified: (i64, i64),
+    /// The same for a change of any kind.
+    changed: (i64, i64),
+    inode: u64,
+}
+
+impl ChangeMarks {
+    #[cfg(unix)]
+    pub(crate) fn new(metadata: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        Self {
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+            inode: metadata.ino(),
+        }
+    }
+
+    /// The time of creation stands for the number, which a listing does not have.
+    #[cfg(windows)]
+    pub(crate) fn new(metadata: &Metadata) -> Self {
+        use std::os::windows::fs::MetadataExt;
+        let modified = super::windows::files::unix_time(metadata.last_write_time());
+        Self { modified, changed: modified, inode: metadata.creation_time() }
+    }
+
+    /// The time of the last change of any kind.
+    pub(crate) fn changed(&self) -> SystemTime {
+        UNIX_EPOCH + Duration::new(self.changed.0.max(0) as u64, self.changed.1.max(0) as u32)
     }
 }

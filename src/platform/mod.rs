@@ -4,27 +4,40 @@
 //! May use: `text`. Each module has one need and its implementation for Linux. Another operating
 //! system is another implementation of the same functions; nothing above names one.
 
+pub(crate) mod detached;
+pub(crate) mod file_sandbox;
+pub(crate) mod files;
 pub(crate) mod inode;
-pub(crate) mod jail;
 pub(crate) mod lease;
+pub(crate) mod machine;
 pub(crate) mod memfd;
-pub(crate) mod namespace;
+pub(crate) mod open_files;
 pub(crate) mod opened_path;
 pub(crate) mod parent_watch;
-pub(crate) mod private;
-pub(crate) mod process_tree;
+mod paths;
+pub(crate) mod peer;
+pub(crate) mod process_group;
 pub(crate) mod shared_file_system;
-pub(crate) mod stdio;
+pub(crate) mod signals;
+pub(crate) mod sockets;
+#[cfg(unix)]
+mod unix;
 pub(crate) mod user;
 pub(crate) mod watches;
-pub(crate) mod xattr;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+pub(crate) use unix::{jail, namespace, private, process_tree, processes, stdio, xattr};
+#[cfg(windows)]
+pub(crate) use windows::{jail, private, process_tree, stdio, xattr};
 
 /// The needs that this system does not serve as Linux does, one sentence each.
 #[cfg(linux_kernel)]
 pub(crate) const GAPS: &[&str] = &[];
 
 /// The needs that this system does not serve as Linux does, one sentence each.
-#[cfg(not(linux_kernel))]
+#[cfg(all(unix, not(linux_kernel)))]
 pub(crate) const GAPS: &[&str] = &[
     "this program was built for your system, and tested on Linux only",
     "the system does not report changes of files here: each question looks for them",
@@ -33,11 +46,20 @@ pub(crate) const GAPS: &[&str] = &[
     "a trusted program may be replaced between the check of its hash and its start",
 ];
 
-/// Texts of the operating system as bytes.
-pub(crate) use std::os::unix::ffi::{OsStrExt, OsStringExt};
+/// The needs that this system does not serve as Linux does, one sentence each.
+#[cfg(windows)]
+pub(crate) const GAPS: &[&str] = &[
+    "this program was tried under Wine only, not on Windows itself",
+    "the system does not report changes of files here: each question looks for them",
+    "a file whose content changes while its length and its time of change stay the same looks unchanged",
+    "an edit replaces a file by a new one: its access control list and its alternate streams are those of a new file",
+    "a trusted program may be replaced between the check of its hash and its start",
+];
 
-/// Returns true if the file at `path`, links followed, is regular and may be run by some user.
-pub(crate) fn is_program(path: &std::path::Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
-}
+/// Texts of the operating system as bytes.
+#[cfg(unix)]
+pub(crate) use std::os::unix::ffi::{OsStrExt, OsStringExt};
+#[cfg(windows)]
+pub(crate) use windows::text::{OsStrExt, OsStringExt};
+
+pub(crate) use paths::{canonicalize, is_program};

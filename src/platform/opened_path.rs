@@ -1,8 +1,11 @@
 //! The present path of an open file, which shows what the name that it was opened by led to.
 
+use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::files::AsFd;
 
 #[cfg(target_vendor = "apple")]
 use super::OsStringExt;
@@ -17,8 +20,31 @@ pub(crate) fn path_of(file: impl AsFd) -> io::Result<PathBuf> {
     return std::fs::read_link(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file.as_fd())));
     #[cfg(target_vendor = "apple")]
     return Ok(std::ffi::OsString::from_vec(rustix::fs::getpath(file)?.into_bytes()).into());
-    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+    #[cfg(windows)]
+    {
+        use io_lifetimes::AsFilelike;
+        let file = file.as_fd();
+        let path = winx::file::get_file_path(&file.as_filelike_view::<std::fs::File>())?;
+        return Ok(dunce::simplified(&path).to_owned());
+    }
+    #[cfg(not(any(target_os = "linux", target_vendor = "apple", windows)))]
     return Err(io::ErrorKind::Unsupported.into());
+}
+
+/// Returns the command that runs the open `file`, whatever file its path leads to by then. Its
+/// first argument is `name`.
+#[cfg(linux_kernel)]
+pub(crate) fn command(file: &File, name: &Path) -> Command {
+    use std::os::unix::process::CommandExt;
+    let mut command = Command::new(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(file)));
+    command.arg0(name);
+    command
+}
+
+/// Other systems run a file by its path.
+#[cfg(not(linux_kernel))]
+pub(crate) fn command(_: &File, name: &Path) -> Command {
+    Command::new(name)
 }
 
 #[cfg(test)]

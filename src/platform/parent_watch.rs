@@ -3,11 +3,22 @@
 //! Linux sends it a signal, and gives it the orphans below it (prctl(2), `PR_SET_PDEATHSIG` and
 //! `PR_SET_CHILD_SUBREAPER`). Elsewhere the parent keeps the only writing end of a pipe whose
 //! reading end its children inherit; at its death the pipe ends.
+//! Windows needs no supervisors: it ends what a process has started with it
+//! ([`process_group`](super::process_group)).
 
 #[cfg(linux_kernel)]
 pub(crate) use kernel::{GIVES_ORPHANS, parent_death, parent_life};
-#[cfg(not(linux_kernel))]
+#[cfg(all(unix, not(linux_kernel)))]
 pub(crate) use pipe::{GIVES_ORPHANS, parent_death, parent_life};
+
+/// True if servers and commands are started below a supervisor.
+pub(crate) const HAS_SUPERVISORS: bool = cfg!(unix);
+
+/// There is no supervisor that asks for it.
+#[cfg(windows)]
+pub(crate) fn parent_life() -> std::io::Result<std::ffi::OsString> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
 
 #[cfg(linux_kernel)]
 mod kernel {
@@ -36,7 +47,7 @@ mod kernel {
     }
 }
 
-#[cfg(not(linux_kernel))]
+#[cfg(all(unix, not(linux_kernel)))]
 mod pipe {
     use std::ffi::{OsStr, OsString};
     use std::fs::File;
@@ -83,4 +94,20 @@ mod pipe {
             let _end = pipe.read_u8().await;
         })
     }
+}
+
+/// Requests that the kernel kill this process, which has no other work, when its parent dies.
+///
+/// # Errors
+/// The kernel refuses.
+#[cfg(linux_kernel)]
+pub(crate) fn die_with_parent() -> std::io::Result<()> {
+    use rustix::process::{Signal, set_parent_process_death_signal};
+    Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
+}
+
+/// Other systems cannot do that.
+#[cfg(not(linux_kernel))]
+pub(crate) fn die_with_parent() -> std::io::Result<()> {
+    Ok(())
 }

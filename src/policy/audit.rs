@@ -2,9 +2,9 @@
 //! in `audit.jsonl` of the user's state folder, without contents, and without arguments beside
 //! paths, commands and hosts.
 
+use crate::platform::inode::InodeIdentity;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
@@ -156,8 +156,7 @@ impl AuditLog {
             Err(TryLockError::Error(error)) => return Err(error),
         }
         let path = self.folder.join(FILE);
-        let ours = full.metadata()?.ino();
-        if fs::metadata(&path).is_ok_and(|metadata| metadata.ino() == ours) {
+        if InodeIdentity::at(&path).is_some_and(|there| Some(there) == InodeIdentity::of(&full)) {
             fs::rename(&path, self.folder.join(ASIDE))?;
         }
         private::open(private::open_options().append(true).create(true), &path)
@@ -167,7 +166,7 @@ impl AuditLog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
+    use crate::platform::files::{PermissionsExt, symlink};
 
     fn entry(tool: &str) -> AuditEntry {
         AuditEntry {
@@ -243,7 +242,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let victim = temp.path().join("victim");
         fs::write(&victim, "").unwrap();
-        std::os::unix::fs::symlink(&victim, temp.path().join(FILE)).unwrap();
+        symlink(&victim, temp.path().join(FILE)).unwrap();
         AuditLog::new(temp.path(), 1 << 20).add(&entry("read"));
         assert_eq!(fs::read_to_string(victim).unwrap(), "");
     }

@@ -1,6 +1,7 @@
 //! Compares the patterns for commands with real shells: random texts are run where every program
 //! only records its arguments.
 
+use crate::platform::files::symlink;
 use std::cell::{Cell, RefCell};
 use std::fs;
 use std::path::Path;
@@ -31,7 +32,7 @@ impl Stage {
             let body = format!("printf '%s\\0' {name} \"$@\" >> '{0}'; printf '\\n' >> '{0}'", log.display());
             write_executable(folder.path().join("bin").join(name), format!("#!/bin/sh\n{body}\n"));
         }
-        std::os::unix::fs::symlink("/bin/sh", folder.path().join("bin/sh")).expect("a link");
+        symlink("/bin/sh", folder.path().join("bin/sh")).expect("a link");
         Self { folder }
     }
 

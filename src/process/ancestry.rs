@@ -7,9 +7,8 @@
 //! Only confirmed steps count. If a step cannot be confirmed, the walk begins anew, and if that
 //! does not help, the answer is [`Descent::Unknown`].
 
-use std::os::fd::{AsFd, OwnedFd};
-
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use crate::platform::files::AsFd;
+use crate::platform::peer::PeerHandle;
 
 use crate::platform::process_tree::Process;
 
@@ -49,17 +48,6 @@ pub(crate) struct SocketPeer {
     handle: PeerHandle,
 }
 
-#[cfg_attr(not(linux_kernel), allow(dead_code, reason = "elsewhere there is no sandbox to lead out of"))]
-#[derive(Debug)]
-enum PeerHandle {
-    /// A handle of this one process, which stays valid when its number is reused.
-    Process(OwnedFd),
-    /// The process ended before its handle was opened.
-    Gone,
-    /// The system has no such handles.
-    None,
-}
-
 impl SocketPeer {
     /// The process at the other end of `socket`; `pid` is its number there.
     pub(crate) fn from_socket(socket: &impl AsFd, pid: Option<i32>) -> Self {
@@ -80,38 +68,6 @@ impl SocketPeer {
                 if self.handle.is_gone() { Descent::Unknown } else { descent }
             }
             _ => Descent::Unknown,
-        }
-    }
-}
-
-impl PeerHandle {
-    /// Linux has process handles of sockets since 6.5 (unix(7), `SO_PEERPIDFD`).
-    #[cfg(linux_kernel)]
-    fn from_socket(socket: &impl AsFd) -> Self {
-        use nix::errno::Errno;
-        use nix::sys::socket::{getsockopt, sockopt::PeerPidfd};
-        match getsockopt(socket, PeerPidfd) {
-            Ok(process) => Self::Process(process),
-            Err(Errno::ENOPROTOOPT) => Self::None,
-            Err(_) => Self::Gone,
-        }
-    }
-
-    #[cfg(not(linux_kernel))]
-    fn from_socket(_: &impl AsFd) -> Self {
-        Self::None
-    }
-
-    fn is_gone(&self) -> bool {
-        match self {
-            Self::Process(process) => {
-                let mut end = [PollFd::new(process, PollFlags::IN)];
-                // Its end is readable (pidfd_open(2)). A process that cannot be inspected is not
-                // trusted.
-                !matches!(poll(&mut end, Some(&Timespec::default())), Ok(0))
-            }
-            Self::Gone => true,
-            Self::None => false,
         }
     }
 }
@@ -169,7 +125,7 @@ mod tests {
     fn descent_of_test_process_is_free() {
         let own = i32::try_from(std::process::id()).unwrap();
         let ProcessState::Living(own) = Process::lookup(own) else { panic!("this process lives") };
-        assert_eq!(Some(own.parent), i32::try_from(std::os::unix::process::parent_id()).ok());
+        assert_eq!(Some(own.parent), i32::try_from(crate::platform::processes::parent_id()).ok());
         assert_eq!(descent(&own), Descent::Free);
         assert!(is_unsupervised());
         assert_eq!(Process::lookup(i32::MAX), ProcessState::Gone);

@@ -26,17 +26,18 @@ pub(crate) mod restart;
 pub(crate) mod sandbox;
 pub(crate) mod sandbox_arguments;
 mod spawner;
+#[cfg(unix)]
 pub(crate) mod supervisor;
 mod writable;
 
+use crate::platform::process_group::{ProcessGroup, signal_of};
 use crate::platform::process_tree;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use parking_lot::Mutex;
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
@@ -58,8 +59,6 @@ pub(crate) const SUPERVISE: &str = "__supervise";
 const MAX_STDERR_TAIL_LINES: usize = 30;
 /// The time in which a supervisor must end everything below it before we help.
 const SUPERVISOR_GRACE_PERIOD: Duration = Duration::from_secs(2);
-/// The time for which we help before the caller gets its answer.
-const FORCED_KILL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The exit of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,8 +102,7 @@ impl Exit {
     /// Converts the exit status. A supervisor reports a server's death by signal n as its own
     /// status 128 + n, as shells do.
     fn from_status(status: std::process::ExitStatus) -> Self {
-        use std::os::unix::process::ExitStatusExt;
-        match (status.code(), status.signal()) {
+        match (status.code(), signal_of(status)) {
             (Some(code), _) if (129..=192).contains(&code) => Self::Signal(code - 128),
             (Some(code), _) => Self::Code(code),
             (None, Some(signal)) => Self::Signal(signal),
@@ -116,7 +114,7 @@ impl Exit {
 /// A running server or command. Dropping it ends it and everything it started.
 #[derive(Debug)]
 pub struct ServerProcess {
-    id: Option<Pid>,
+    group: Option<ProcessGroup>,
     supervised: bool,
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
@@ -130,7 +128,7 @@ impl ServerProcess {
     /// Wraps a started child. `merged` is its standard output if its streams are one. Each line of
     /// a server's standard error also goes to `hearer`, if there is one.
     fn new(
-        mut child: Child,
+        (mut child, group): (Child, Option<ProcessGroup>),
         supervised: bool,
         streams: StdioMode,
         merged: Option<ChildStdout>,
@@ -144,18 +142,16 @@ impl ServerProcess {
             StdioMode::Merged => (None, None),
         };
         let reader = server_stderr.map(|pipe| tokio::spawn(keep_lines(pipe, stderr.clone(), name, hearer)));
-        let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let (stdin, stdout) = (child.stdin.take(), merged.or_else(|| child.stdout.take()));
         let (sender, exit) = watch::channel(None);
+        let left_by = group.clone();
         // Ends when the process does, which dropping the `ServerProcess` sees to.
         tokio::spawn(async move {
             let status = child.wait().await;
-            if let (Some(id), Ok(status)) = (id.filter(|_| supervised), &status)
-                && std::os::unix::process::ExitStatusExt::signal(status).is_some()
+            if let (Some(group), Ok(status)) = (&left_by, &status)
+                && signal_of(*status).is_some()
             {
-                // The supervisor was killed. On Linux, the processes that it would have ended are at
-                // least still in its group.
-                let _ignored = kill_process_group(id, Signal::KILL);
+                group.end_orphans();
             }
             if let Some(reader) = reader {
                 // The last output is in the pipe by now; a grandchild that keeps the pipe open is
@@ -164,7 +160,7 @@ impl ServerProcess {
             }
             sender.send_replace(Some(status.map_or(Exit::Code(-1), Exit::from_status)));
         });
-        Self { id, supervised, stdin, stdout, command_stderr, stderr, exit }
+        Self { group, supervised, stdin, stdout, command_stderr, stderr, exit }
     }
 
     /// The server's standard input; once. A command has none.
@@ -190,16 +186,14 @@ impl ServerProcess {
 
     /// The server's own process id, below its supervisor; `None` when it is gone.
     pub fn pid(&self) -> Option<u32> {
-        let id = self.living_pid()?;
-        if !self.supervised {
-            return u32::try_from(id.as_raw_nonzero().get()).ok();
-        }
-        process_tree::oldest_child_of(id.as_raw_nonzero().get()).and_then(|pid| u32::try_from(pid).ok())
+        let number = self.tree_root()?;
+        let server = if self.supervised { process_tree::oldest_child_of(number)? } else { number };
+        u32::try_from(server).ok()
     }
 
     /// The process at the top of its tree: its supervisor if it has one; `None` when it is gone.
     pub(crate) fn tree_root(&self) -> Option<i32> {
-        self.living_pid().map(|id| id.as_raw_nonzero().get())
+        self.living_group().map(ProcessGroup::number)
     }
 
     /// Resident memory of the server and all its descendants in bytes; pages shared between them
@@ -210,8 +204,8 @@ impl ServerProcess {
         tokio::task::spawn_blocking(move || process_tree::resident_bytes(id)).await.ok()
     }
 
-    fn living_pid(&self) -> Option<Pid> {
-        self.id.filter(|_| self.exit.borrow().is_none())
+    fn living_group(&self) -> Option<&ProcessGroup> {
+        self.group.as_ref().filter(|_| self.exit.borrow().is_none())
     }
 
     /// Waits until the process has ended. Any number of callers may wait.
@@ -235,25 +229,21 @@ impl ServerProcess {
         if tokio::time::timeout(SUPERVISOR_GRACE_PERIOD, self.wait()).await.is_ok() {
             return 0;
         }
-        let Some(id) = self.living_pid() else { return 0 };
-        let left = tokio::task::spawn_blocking(move || kill_tree(id)).await.unwrap_or(0);
+        let Some(group) = self.living_group().cloned() else { return 0 };
+        let number = group.number();
+        let left = tokio::task::spawn_blocking(move || group.kill_tree()).await.unwrap_or(0);
         if left > 0 {
-            tracing::warn!("{left} processes below {} resist SIGKILL", id.as_raw_nonzero());
+            tracing::warn!("{left} processes below {number} cannot be ended");
             return left;
         }
         let _reaped = tokio::time::timeout(SUPERVISOR_GRACE_PERIOD, self.wait()).await;
         0
     }
 
-    /// Asks the supervisor to end everything; without a supervisor, ends the process group.
+    /// Asks that everything end.
     fn request_end(&self) {
-        let Some(id) = self.living_pid() else { return };
-        let sent = match self.supervised {
-            true => kill_process(id, Signal::TERM),
-            false => kill_process_group(id, Signal::KILL),
-        };
-        if let Err(error) = sent {
-            tracing::debug!("signal not sent: {error}");
+        if let Some(group) = self.living_group() {
+            group.request_end();
         }
     }
 }
@@ -261,30 +251,6 @@ impl ServerProcess {
 impl Drop for ServerProcess {
     fn drop(&mut self) {
         self.request_end();
-    }
-}
-
-/// Ends the processes below a supervisor that does not end, for example because its command has
-/// stopped it. Returns the number of processes left.
-///
-/// The supervisor itself is killed last: after its death, processes that left its group cannot be
-/// found.
-fn kill_tree(id: Pid) -> usize {
-    let begun = Instant::now();
-    loop {
-        let _ignored = kill_process(id, Signal::CONT);
-        let left = process_tree::living_descendants(id.as_raw_nonzero().get());
-        if left.is_empty() {
-            let _ignored = kill_process_group(id, Signal::KILL);
-            return 0;
-        }
-        if begun.elapsed() > FORCED_KILL_TIMEOUT {
-            return left.len();
-        }
-        for process in left.iter().filter_map(|pid| Pid::from_raw(*pid)) {
-            // The process may have ended in between.
-            let _ignored = kill_process(process, Signal::KILL);
-        }
     }
 }
 

@@ -13,17 +13,15 @@
 //! opens the script by its path, a moment after the last check, as it does other pinned files that
 //! its command names.
 
+use crate::platform::files::read_exact_at;
 use std::ffi::OsString;
 use std::fs::File;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
 use crate::config::{FilePin, MOST_PROGRAM_BYTES, PinError, PinnedFile};
-use crate::platform::shared_file_system::may_have_unseen_writers;
-use crate::platform::{lease, memfd};
+use crate::platform::shared_file_system::may_have_unseen_writers_of;
+use crate::platform::{lease, memfd, opened_path};
 
 /// The word before a pin among the arguments of a supervisor; the content and the path follow.
 const PINNED: &str = "--pinned";
@@ -54,9 +52,7 @@ impl HeldProgram {
 impl WriteProtectedFile {
     /// Compares `program` with its pin, in a way in which it stays unchanged.
     fn new(program: PinnedFile) -> Result<Self, PinError> {
-        if !may_have_unseen_writers(rustix::fs::fstatfs(program.file()))
-            && lease::take_read_lease(program.file()).is_ok()
-        {
+        if !may_have_unseen_writers_of(program.file()) && lease::take_read_lease(program.file()).is_ok() {
             program.check()?;
             return Ok(Self::Leased(program));
         }
@@ -98,8 +94,7 @@ pub(super) fn command(program: &Path, pins: &[FilePin]) -> Result<(Command, Held
     let Some(held) = held.filter(|held| !is_script(held.file())) else {
         return Ok((Command::new(program), HeldProgram(None)));
     };
-    let mut command = Command::new(format!("/proc/self/fd/{}", held.file().as_raw_fd()));
-    command.arg0(program);
+    let command = opened_path::command(held.file(), program);
     Ok((command, HeldProgram(Some(held))))
 }
 
@@ -107,7 +102,7 @@ pub(super) fn command(program: &Path, pins: &[FilePin]) -> Result<(Command, Held
 /// it is started by its path and fails there.
 fn is_script(program: &File) -> bool {
     let mut start = [0; 2];
-    program.read_exact_at(&mut start, 0).is_err() || start == *b"#!"
+    read_exact_at(program, &mut start, 0).is_err() || start == *b"#!"
 }
 
 /// Returns `pins` as arguments of a supervisor that starts `program` in the folder `cwd`. Other
@@ -135,12 +130,11 @@ pub(super) fn read(args: &mut impl Iterator<Item = OsString>) -> Option<(Vec<Fil
 
 #[cfg(all(test, linux_kernel))]
 mod tests {
+    use crate::platform::files::AsRawFd;
+    use crate::platform::files::{OFlags, OpenOptionsExt, symlink};
     use std::fs;
     use std::io::{self, Read, Seek, Write};
-    use std::os::unix::fs::OpenOptionsExt;
     use std::path::PathBuf;
-
-    use rustix::fs::OFlags;
 
     use super::*;
     use crate::config::LaunchFields;
@@ -193,8 +187,7 @@ mod tests {
         let (folder, program, pin) = program();
         let open = File::open(&program).unwrap();
         let link = folder.path().join("link");
-        std::os::unix::fs::symlink(format!("/proc/{}/fd/{}", std::process::id(), open.as_raw_fd()), &link)
-            .unwrap();
+        symlink(format!("/proc/{}/fd/{}", std::process::id(), open.as_raw_fd()), &link).unwrap();
         assert_eq!(fs::read(&link).unwrap(), b"\x7fELF");
         let refused = command(&link, &[FilePin { path: link.clone(), ..pin }]).unwrap_err();
         assert!(matches!(refused, PinError::Unread { .. }), "{refused}");

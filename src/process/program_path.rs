@@ -105,7 +105,8 @@ pub(crate) fn find_on_path_of_child(name: &str, path: &OsStr) -> Option<PathBuf>
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use crate::platform::canonicalize;
+    use crate::platform::files::{PermissionsExt, symlink};
     use std::path::Path;
 
     use super::*;
@@ -126,7 +127,7 @@ mod tests {
 
     fn folders() -> Folders {
         let temp = tempfile::tempdir().unwrap();
-        let base = temp.path().canonicalize().unwrap();
+        let base = canonicalize(temp.path()).unwrap();
         std::fs::create_dir_all(base.join("a/b/c/project")).unwrap();
         let workspace = Workspace::open(&base.join("a/b/c/project")).unwrap();
         Folders { _temp: temp, base, workspace }

@@ -1,9 +1,9 @@
 //! The one thread that forks servers and commands.
 
+use crate::platform::files::OwnedFd;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, PipeReader};
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::OnceLock;
@@ -17,7 +17,8 @@ use tokio::sync::oneshot;
 use super::pinned::{self, HeldProgram};
 use super::{SUPERVISE, ServerProcess, environment};
 use crate::config::{FilePin, PinError};
-use crate::platform::parent_watch::parent_life;
+use crate::platform::parent_watch::{HAS_SUPERVISORS, parent_life};
+use crate::platform::process_group::spawn;
 
 /// The use of a process's standard streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +100,7 @@ enum OrderError {
 
 impl SpawnOrder {
     fn execute(self) {
-        let Self { mut command, name, supervised, streams, hearer, merged, held, runtime, done } = self;
+        let Self { command, name, supervised, streams, hearer, merged, held, runtime, done } = self;
         // The caller has gone away already.
         if done.is_closed() {
             return;
@@ -107,7 +108,7 @@ impl SpawnOrder {
         let _within = runtime.enter();
         let merged = merged.map(|reader| ChildStdout::from_std(OwnedFd::from(reader).into())).transpose();
         let process = merged.and_then(|merged| {
-            Ok(ServerProcess::new(command.spawn()?, supervised, streams, merged, name, hearer))
+            Ok(ServerProcess::new(spawn(command, supervised)?, supervised, streams, merged, name, hearer))
         });
         let process = process.map_err(OrderError::Refused).and_then(|process| {
             let checked = held.as_ref().map_or(Ok(()), HeldProgram::check_started);
@@ -123,8 +124,8 @@ impl Spawner {
     /// running one, or the one beside the running program. Without any, servers are started
     /// directly. They may then survive this process if it is killed; the log says so.
     pub fn new(supervisor: Option<PathBuf>) -> Self {
-        let supervisor = supervisor.or_else(own_binary);
-        if supervisor.is_none() {
+        let supervisor = supervisor.or_else(own_binary).filter(|_| HAS_SUPERVISORS);
+        if supervisor.is_none() && HAS_SUPERVISORS {
             tracing::warn!("servers run without a supervisor: no lsp-tools binary was found");
         }
         Self { supervisor }
@@ -190,7 +191,7 @@ impl Spawner {
         command.args(&spawn.args).current_dir(&spawn.cwd).env_clear();
         command.envs(environment::inherited_variables(std::env::vars_os())).envs(&spawn.env);
         let stdin = if streams == StdioMode::Server { Stdio::piped() } else { Stdio::null() };
-        command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let merged = match streams {
             StdioMode::Server | StdioMode::Command => None,
             StdioMode::Merged => {

@@ -17,22 +17,24 @@
 //! processes below have 300 ms, then they get SIGKILL. The exit status is the server's, or 128 + n
 //! for signal n.
 
+use crate::platform::files::Errno;
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use crate::platform::processes::{
+    CommandExt, Pid, Signal, SignalKind, SignalStream, WaitOptions, WaitStatus, getpid, getppid,
+    kill_process, kill_process_group, signal, wait,
+};
 use futures::future::OptionFuture;
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group};
-use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 
 use super::pinned;
 use super::sandbox_arguments::{ENTER, FIRST, LANDLOCK};
 use crate::config::{FilePin, PinError};
 use crate::platform::parent_watch::{self, GIVES_ORPHANS};
-use crate::platform::{namespace, process_tree};
+use crate::platform::{namespace, process_tree, stdio};
 
 /// The time in which the processes below must end after SIGTERM.
 const SIGTERM_GRACE_PERIOD: Duration = Duration::from_millis(300);
@@ -66,7 +68,7 @@ pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> i32 {
             }
         };
         // The parent may have died before it was watched.
-        if parent.is_none() || rustix::process::getppid() != parent {
+        if parent.is_none() || getppid() != parent {
             return EXIT_SERVER_NOT_STARTED;
         }
         supervise(order, OptionFuture::from(died)).await
@@ -115,7 +117,7 @@ struct ServerOrder {
 
 impl DescendantScope {
     fn signal(self, server: Pid, signal: Signal) {
-        let own = rustix::process::getpid();
+        let own = getpid();
         let sent = match self {
             Self::Tree => {
                 process_tree::signal_below(own, signal);
@@ -169,7 +171,8 @@ async fn supervise(order: ServerOrder, orphaned: OptionFuture<impl Future<Output
             return EXIT_SERVER_NOT_STARTED;
         }
     };
-    if let Err(error) = detach_standard_streams() {
+    // So that the server alone holds its pipes, and they end with it.
+    if let Err(error) = stdio::close_all() {
         eprintln!("lsp-tools: the supervisor keeps the server's pipes open: {error}");
     }
     let mut server = SupervisedProcess { id, below, status: None, found: Vec::new() };
@@ -231,10 +234,10 @@ impl SupervisedProcess {
     /// our child or below one.
     fn reap_ended(&mut self) -> bool {
         loop {
-            match rustix::process::wait(WaitOptions::NOHANG) {
+            match wait(WaitOptions::NOHANG) {
                 Ok(Some((id, status))) => self.record_exit(id, status),
                 Ok(None) => return true,
-                Err(rustix::io::Errno::INTR) => {}
+                Err(Errno::INTR) => {}
                 Err(_) => return false,
             }
         }
@@ -247,22 +250,13 @@ impl SupervisedProcess {
     }
 }
 
-/// Closes our standard streams, so that the server alone holds its pipes and they end with it.
-fn detach_standard_streams() -> std::io::Result<()> {
-    let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
-    rustix::stdio::dup2_stdin(&null)?;
-    rustix::stdio::dup2_stdout(&null)?;
-    rustix::stdio::dup2_stderr(&null)?;
-    Ok(())
-}
-
 /// Sends SIGTERM to all below, and waits a short time for them to end.
 async fn terminate_all(server: &mut SupervisedProcess, child_ended: &mut SignalStream) {
     if !server.reap_ended() {
         return;
     }
     if server.below == DescendantScope::Group {
-        let own = rustix::process::getpid().as_raw_nonzero().get();
+        let own = getpid().as_raw_nonzero().get();
         server.found = process_tree::descendants_of(own).into_iter().filter_map(Pid::from_raw).collect();
     }
     server.below.signal(server.id, Signal::TERM);
@@ -288,7 +282,7 @@ fn kill_all(server: &mut SupervisedProcess) {
     while server.reap_ended() {
         server.below.signal(server.id, Signal::KILL);
         // Only one is reaped at a time, because its children become visible when it is gone.
-        if let Ok(Some((id, status))) = rustix::process::wait(WaitOptions::empty()) {
+        if let Ok(Some((id, status))) = wait(WaitOptions::empty()) {
             server.record_exit(id, status);
         }
     }

@@ -101,7 +101,8 @@ pub(crate) fn writable_paths(always: &[&str], chosen: impl IntoIterator<Item = P
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use crate::platform::canonicalize;
+    use crate::platform::files::symlink;
 
     use super::*;
 
@@ -115,7 +116,7 @@ mod tests {
         }
 
         fn at(&self, path: &str) -> PathBuf {
-            self.0.path().canonicalize().unwrap().join(path)
+            canonicalize(self.0.path()).unwrap().join(path)
         }
 
         fn writable(&self, always: &[&str], chosen: &[&str]) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! A readable record of every message.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
@@ -31,9 +31,8 @@ impl RpcTrace {
     /// Starts a record in the file at `path`, which is created or emptied; readable by its owner
     /// only, since messages hold the text of files.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        use std::os::unix::fs::OpenOptionsExt;
-        let file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(path)?;
-        private::restrict(&file)?;
+        let mut options = private::open_options_through_links();
+        let file = private::open(options.write(true).create(true).truncate(true), path)?;
         Ok(Self { file: Mutex::new(BufWriter::new(file)), start: Instant::now() })
     }
 

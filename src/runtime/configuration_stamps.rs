@@ -1,32 +1,21 @@
 //! Stamps of the configuration files, compared to detect changes.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use crate::config::{Config, ConfigError, ConfigOverrides, Folders, MAX_SETTINGS_FILE_BYTES, TrustStore};
-use crate::workspace::Workspace;
+use crate::workspace::{FileStamp, Workspace};
 
 /// The metadata and content hashes of the configuration files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ConfigurationStamps {
-    files: Vec<Option<InodeStamp>>,
+    files: Vec<Option<FileStamp>>,
     /// The content hashes at the last read. A file rewritten with the same text has the same hash.
     pub(super) contents: Vec<Option<[u8; 32]>>,
     /// The stamp of the trust store, which all projects share. A changed stamp need not concern
     /// this project.
-    pub(super) trust: Option<InodeStamp>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct InodeStamp {
-    device: u64,
-    inode: u64,
-    size: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
+    pub(super) trust: Option<FileStamp>,
 }
 
 impl ConfigurationStamps {
@@ -34,16 +23,20 @@ impl ConfigurationStamps {
     pub(super) fn current(folders: &Folders, root: &Path, listed: &[PathBuf]) -> Self {
         let files = all_files(folders, root, listed);
         Self {
-            files: files.iter().map(stamp).collect(),
+            files: files.iter().map(|file| FileStamp::from_path(file)).collect(),
             contents: files.iter().map(|file| content_hash(file)).collect(),
-            trust: stamp(&folders.trust_file()),
+            trust: FileStamp::from_path(&folders.trust_file()),
         }
     }
 
     /// Returns true if no file has changed, judged by metadata without reading the files.
     pub(super) fn are_current(&self, folders: &Folders, root: &Path, listed: &[PathBuf]) -> bool {
-        self.trust == stamp(&folders.trust_file())
-            && self.files.iter().cloned().eq(all_files(folders, root, listed).iter().map(stamp))
+        self.trust == FileStamp::from_path(&folders.trust_file())
+            && self
+                .files
+                .iter()
+                .cloned()
+                .eq(all_files(folders, root, listed).iter().map(|file| FileStamp::from_path(file)))
     }
 }
 
@@ -77,15 +70,4 @@ pub(super) fn read(
 /// Returns `None` if the path is not a readable settings file; the loader reports the reason.
 fn content_hash(path: &Path) -> Option<[u8; 32]> {
     Some(Sha256::digest(Workspace::read_bytes_outside(path, MAX_SETTINGS_FILE_BYTES).ok()?).into())
-}
-
-pub(super) fn stamp(path: &PathBuf) -> Option<InodeStamp> {
-    let metadata = fs::metadata(path).ok()?;
-    Some(InodeStamp {
-        device: metadata.dev(),
-        inode: metadata.ino(),
-        size: metadata.size(),
-        modified: (metadata.mtime(), metadata.mtime_nsec()),
-        changed: (metadata.ctime(), metadata.ctime_nsec()),
-    })
 }

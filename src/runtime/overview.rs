@@ -365,6 +365,8 @@ fn finding_json(finding: &KnownFinding, server: &str) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use crate::platform::canonicalize;
+    use crate::platform::files::symlink;
     use std::path::Path;
     use std::sync::Arc;
 
@@ -374,7 +376,7 @@ mod tests {
     fn veil_takes_hidden_names_out_of_texts_and_leaves_other_words() {
         let temp = tempfile::tempdir().unwrap();
         std::fs::write(temp.path().join("key.pem"), "x").unwrap();
-        std::os::unix::fs::symlink("key.pem", temp.path().join("link.txt")).unwrap();
+        symlink("key.pem", temp.path().join("link.txt")).unwrap();
         let plain = Workspace::open(temp.path()).unwrap();
         let veil = |hides: fn(&WorkspacePath) -> bool| OverviewVeil {
             workspace: plain.with_path_filter(Arc::new(hides)),
@@ -382,7 +384,7 @@ mod tests {
             hides_all: false,
         };
         let keys = veil(|path| path.as_path() == Path::new("key.pem"));
-        let absolute = temp.path().canonicalize().unwrap().join("key.pem");
+        let absolute = canonicalize(temp.path()).unwrap().join("key.pem");
         for text in [
             "cat key.pem",
             "'key.pem'",

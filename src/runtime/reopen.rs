@@ -1,11 +1,12 @@
 //! The replacement of a runtime after its configuration or the choice of servers changed.
 
+use crate::workspace::FileStamp;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::configuration_stamps::{ConfigurationStamps, stamp};
+use super::configuration_stamps::ConfigurationStamps;
 use super::server_choice::StampedServerChoice;
 use super::{Runtime, RuntimeOptions, invalid};
 use crate::analysis::context::Context;
@@ -75,7 +76,7 @@ impl Runtime {
 
     /// Returns true if the trust store has not changed since this runtime was opened.
     pub(super) fn is_trust_current(&self) -> bool {
-        self.stamps.lock().trust == stamp(&self.context.folders.trust_file())
+        self.stamps.lock().trust == FileStamp::from_path(&self.context.folders.trust_file())
     }
 
     /// Returns true if the choice of servers differs from the running ones: one was installed or

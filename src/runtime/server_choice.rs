@@ -1,10 +1,10 @@
 //! The choice of servers by the installed programs, with stamps that detect outdated choices.
 
+use crate::workspace::FileStamp;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::configuration_stamps::{InodeStamp, stamp};
 use crate::config::{Config, Folders, TrustStore};
 use crate::lsp::servers::locate::ProgramSearchPlaces;
 use crate::lsp::servers::server_choice::{ChosenServers, ServerChoice};
@@ -16,7 +16,7 @@ use crate::workspace::{Workspace, WorkspacePath};
 pub(super) struct StampedServerChoice {
     servers: ChosenServers,
     watched: BTreeSet<PathBuf>,
-    stamps: Vec<Option<InodeStamp>>,
+    stamps: Vec<Option<FileStamp>>,
 }
 
 impl StampedServerChoice {
@@ -37,7 +37,7 @@ impl StampedServerChoice {
         let places = ProgramSearchPlaces::new(workspace, &root, &folders.data, &pin, path);
         let watched = ServerChoice::watched_paths(&config.catalogue, &places);
         // Taken before the detection: changes made meanwhile cause another detection.
-        let stamps = watched.iter().map(stamp).collect();
+        let stamps = watched.iter().map(|file| FileStamp::from_path(file)).collect();
         Self {
             servers: ServerChoice::new(&config.catalogue, places, trusted).chosen_servers(),
             watched,
@@ -52,7 +52,7 @@ impl StampedServerChoice {
 
     /// Returns true if no path that the choice depends on has changed. Does not search for servers.
     pub(super) fn is_current(&self) -> bool {
-        self.stamps.iter().cloned().eq(self.watched.iter().map(stamp))
+        self.stamps.iter().cloned().eq(self.watched.iter().map(|file| FileStamp::from_path(file)))
     }
 
     /// Returns true if `other` chooses the same servers.

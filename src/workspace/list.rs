@@ -1,11 +1,8 @@
 //! The `list` query: the entries of a directory.
 
-use crate::platform::OsStrExt;
+use crate::platform::canonicalize;
+use crate::platform::files::{AsFd, AtFlags, Errno, FileType, OwnedFd, entries, fstat, statat};
 use std::ffi::{OsStr, OsString};
-use std::os::fd::{AsFd, OwnedFd};
-
-use rustix::fs::{AtFlags, Dir, FileType, fstat, statat};
-use rustix::io::Errno;
 
 use super::read::{from_errno, special_kind};
 use super::walk::select::{SelectError, Selection};
@@ -98,21 +95,16 @@ impl Workspace {
             self.resolve_links(under).map_or_else(|| self.absolute(under), |real| self.absolute(&real));
         let mut listing = DirectoryListing::default();
         let mut names: Vec<OsString> = Vec::new();
-        for entry in Dir::read_from(&directory).map_err(failed)? {
+        for entry in entries(&directory).map_err(failed)? {
             if names.len().is_multiple_of(1024) && query.deadline.is_over() {
                 listing.timed_out = true;
                 break;
             }
-            let entry = entry.map_err(failed)?;
-            let name = entry.file_name().to_bytes();
-            if name == b"." || name == b".." {
-                continue;
-            }
-            let name = OsStr::from_bytes(name);
-            if self.hides_entry(&under.as_path().join(name), &real.join(name)) {
+            let (name, _) = entry.map_err(failed)?;
+            if self.hides_entry(&under.as_path().join(&name), &real.join(&name)) {
                 listing.hidden += 1;
             } else {
-                names.push(name.to_owned());
+                names.push(name);
             }
         }
         names.sort_unstable();
@@ -188,7 +180,7 @@ impl Workspace {
         };
         let is_dir =
             fstat(&handle).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
-        let canonical = std::fs::canonicalize(self.absolute(link));
+        let canonical = canonicalize(self.absolute(link));
         let inside = canonical.ok().and_then(|target| self.workspace_path(&target));
         inside.map_or(LinkTarget::Nothing, |path| LinkTarget::Inside { path, is_dir })
     }

@@ -78,8 +78,8 @@ fn existing_above(path: &Path) -> Option<&Path> {
 
 #[cfg(test)]
 mod tests {
+    use crate::platform::files::symlink;
     use std::fs;
-    use std::os::unix::fs::symlink;
     use std::thread;
     use std::time::Duration;
 

@@ -4,10 +4,9 @@
 //! path, before anything is opened, and by the kernel's name of the opened object. A file with
 //! several names (hard links) is hidden under each if it is under one of them.
 
+use crate::platform::files::{AsFd, FileType, fstat, lstat};
 use std::collections::HashSet;
 use std::fmt;
-use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -91,8 +90,8 @@ impl Workspace {
         {
             return Err(hidden_error(&path()));
         }
-        let Ok(stat) = rustix::fs::fstat(&opened) else { return Err(hidden_error(&path())) };
-        let is_file = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file();
+        let Ok(stat) = fstat(&opened) else { return Err(hidden_error(&path())) };
+        let is_file = FileType::from_raw_mode(stat.st_mode).is_file();
         // The name of a deleted file is not told: it may have been hidden.
         if stat.st_nlink == 0 {
             return Err(hidden_error(&path()));
@@ -120,9 +119,9 @@ impl Workspace {
                 continue;
             }
             // A file that no longer exists has no content to reveal.
-            let Ok(metadata) = entry.metadata() else { continue };
-            if metadata.is_file() && metadata.nlink() > 1 {
-                linked.insert(InodeIdentity::from_metadata(&metadata));
+            let Ok(stat) = lstat(entry.path()) else { continue };
+            if FileType::from_raw_mode(stat.st_mode).is_file() && stat.st_nlink > 1 {
+                linked.insert(InodeIdentity::from_stat(&stat));
             }
         }
         (!gaps.is_cut()).then_some(linked)
@@ -141,7 +140,7 @@ fn hidden_error(path: &WorkspacePath) -> ReadError {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use crate::platform::files::symlink;
     use std::time::{Duration, Instant};
 
     use super::*;

@@ -1,13 +1,10 @@
 //! Text files with the stamp that they were read at, and the errors of reading them.
 
+use crate::platform::files::{AsFd, Errno, FileType, OwnedFd, Stat, fstat};
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-use rustix::fs::{FileType, Stat, fstat};
-use rustix::io::Errno;
 
 use super::path::escape_unprintable;
 use super::{Workspace, WorkspacePath};
@@ -221,12 +218,12 @@ impl FileStamp {
     /// Returns the state of the object at `path`, links followed, inside or outside of a workspace;
     /// `None` if there is none. Nothing is opened.
     pub(crate) fn from_path(path: &Path) -> Option<Self> {
-        rustix::fs::stat(path).ok().map(|stat| Self::from_stat(&stat))
+        crate::platform::files::stat(path).ok().map(|stat| Self::from_stat(&stat))
     }
 
     /// Returns the state of an open file; `None` if the system does not report it.
     pub(crate) fn of_file(file: &File) -> Option<Self> {
-        rustix::fs::fstat(file).ok().map(|stat| Self::from_stat(&stat))
+        fstat(file).ok().map(|stat| Self::from_stat(&stat))
     }
 
     /// Returns true if every change after `now` gives another stamp.
@@ -265,7 +262,7 @@ impl Workspace {
     /// `None` if there is no folder. A single system call, since every warm answer waits for it;
     /// nothing in the folder is opened or revealed.
     pub(crate) fn folder_stamp(&self, path: &WorkspacePath) -> Option<FileStamp> {
-        let stat = rustix::fs::stat(self.absolute(path)).ok()?;
+        let stat = crate::platform::files::stat(self.absolute(path)).ok()?;
         (FileType::from_raw_mode(stat.st_mode) == FileType::Directory).then(|| FileStamp::from_stat(&stat))
     }
 
@@ -337,16 +334,6 @@ impl Workspace {
         Ok((File::from(fd), stamp.size))
     }
 
-    /// Returns a handle of the object at the absolute `path`, for rules about it; its content
-    /// cannot be read with it.
-    ///
-    /// # Errors
-    /// The error of the operating system; `ELOOP` if a part of the path is a link.
-    #[cfg(linux_kernel)]
-    pub(crate) fn locate_unlinked(path: &Path) -> Result<OwnedFd, Errno> {
-        crate::platform::jail::open_unlinked(path, rustix::fs::OFlags::empty())
-    }
-
     /// Reads the regular file at `absolute`, opened like in [`open_outside`](Self::open_outside),
     /// if it has no more than `limit` bytes.
     ///
@@ -413,10 +400,7 @@ fn read_stable(
 }
 
 /// Returns the stamp of `handle`, if it is a regular file.
-fn stamp_of_regular(
-    handle: impl std::os::fd::AsFd,
-    name: impl Fn() -> String,
-) -> Result<FileStamp, ReadError> {
+fn stamp_of_regular(handle: impl AsFd, name: impl Fn() -> String) -> Result<FileStamp, ReadError> {
     let stat = fstat(handle).map_err(|errno| from_errno(name(), errno))?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => Ok(FileStamp::from_stat(&stat)),

@@ -79,7 +79,7 @@ fn push(ahead: &mut Vec<OsString>, path: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::symlink;
+    use crate::platform::files::symlink;
 
     #[test]
     fn real_path_follows_symlinks_and_keeps_missing_components() {

@@ -1,11 +1,12 @@
 //! The workspace: its root directory, and conversions of paths beneath it.
 
+use crate::platform::canonicalize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::platform::files::{Errno, lstat};
 use parking_lot::Mutex;
-use rustix::io::Errno;
 
 use super::path::{MAX_PATH_BYTES, check_given, escape_unprintable, normalise, truncate_printable};
 use super::path_filter::HiddenPathFilter;
@@ -82,7 +83,7 @@ impl Workspace {
     pub fn open(dir: &Path) -> Result<Self, WorkspaceError> {
         let failed = |source| WorkspaceError::from_io(dir, source);
         let spelled = std::path::absolute(dir).map_err(failed)?;
-        let root = std::fs::canonicalize(dir).map_err(failed)?;
+        let root = canonicalize(dir).map_err(failed)?;
         let spelled = normalise(&spelled).filter(|spelled| *spelled != root);
         Self::from_root(root, spelled).map_err(failed)
     }
@@ -96,7 +97,7 @@ impl Workspace {
     pub(crate) fn discover(start: &Path) -> Result<Self, WorkspaceError> {
         let failed = |source| WorkspaceError::from_io(start, source);
         let absolute = std::path::absolute(start).map_err(failed)?;
-        let mut from = std::fs::canonicalize(start).map_err(failed)?;
+        let mut from = canonicalize(start).map_err(failed)?;
         if from.is_file() {
             from.pop();
         }
@@ -224,7 +225,7 @@ impl Workspace {
     /// is a single system call, for names that are mostly free; [`exists`](Self::exists) checks the
     /// others.
     pub(crate) fn is_vacant(&self, path: &WorkspacePath) -> bool {
-        matches!(rustix::fs::lstat(self.absolute(path)), Err(Errno::NOENT | Errno::NOTDIR))
+        matches!(lstat(self.absolute(path)), Err(Errno::NOENT | Errno::NOTDIR))
     }
 
     /// `absolute`, normalised, as a path relative to the root.
@@ -240,7 +241,7 @@ impl Workspace {
         }
         // A link from elsewhere into the middle of the workspace.
         let existing = absolute.ancestors().find(|dir| dir.exists())?;
-        let canonical = std::fs::canonicalize(existing).ok()?;
+        let canonical = canonicalize(existing).ok()?;
         let inside = canonical.strip_prefix(&self.inner.root).ok()?;
         Some(inside.join(absolute.strip_prefix(existing).ok()?))
     }
@@ -251,7 +252,7 @@ fn spelling_of<'a>(root: &Path, absolute: &'a Path) -> Option<&'a Path> {
     let of_root = InodeIdentity::at(root)?;
     // The same folder may be mounted elsewhere as well, which is no other spelling. Resolving every
     // ancestor takes quadratic time.
-    let is_root = |dir: &Path| std::fs::canonicalize(dir).is_ok_and(|canonical| canonical == root);
+    let is_root = |dir: &Path| canonicalize(dir).is_ok_and(|canonical| canonical == root);
     absolute.ancestors().find(|dir| InodeIdentity::at(dir) == Some(of_root) && is_root(dir))
 }
 
@@ -268,8 +269,8 @@ impl WorkspaceError {
 
 #[cfg(test)]
 mod tests {
+    use crate::platform::files::symlink;
     use std::fs;
-    use std::os::unix::fs::symlink;
 
     use super::*;
 
@@ -296,7 +297,7 @@ mod tests {
     #[test]
     fn discover_finds_the_nearest_marked_root_directory() {
         let dir = tempfile::tempdir().unwrap();
-        let base = fs::canonicalize(dir.path()).unwrap();
+        let base = canonicalize(dir.path()).unwrap();
         fs::create_dir_all(base.join("w/.git")).unwrap();
         fs::create_dir_all(base.join("w/sub/.lsp-tools")).unwrap();
         fs::create_dir_all(base.join("w/tree/deep")).unwrap();
@@ -314,7 +315,7 @@ mod tests {
     #[test]
     fn absolute_path_under_root_alias_is_accepted_and_sibling_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let base = fs::canonicalize(dir.path()).unwrap();
+        let base = canonicalize(dir.path()).unwrap();
         fs::create_dir_all(base.join("w/src")).unwrap();
         fs::create_dir_all(base.join("w-evil")).unwrap();
         symlink(base.join("w"), base.join("alias")).unwrap();
@@ -347,7 +348,7 @@ mod tests {
     #[test]
     fn path_from_shell_is_relative_to_cwd_and_inside_workspace() {
         let dir = tempfile::tempdir().unwrap();
-        let base = fs::canonicalize(dir.path()).unwrap();
+        let base = canonicalize(dir.path()).unwrap();
         fs::create_dir_all(base.join("w/src")).unwrap();
         let workspace = Workspace::open(&base.join("w")).unwrap();
         let from = |cwd: &str, given: &str| shown(workspace.path_from(&base.join(cwd), Path::new(given)));

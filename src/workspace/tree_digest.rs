@@ -1,6 +1,6 @@
 //! Digests of trees of files. Programs that read trees with the same digest find the same.
 
-use std::fs;
+use crate::platform::canonicalize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -60,7 +60,7 @@ impl Workspace {
             if path.is_dir() {
                 // A module has other modules above it when it is reached by a link. What is
                 // installed may consist of links, and counts itself where they lead.
-                let target = fs::canonicalize(path).ok().filter(|_| is_built)?;
+                let target = canonicalize(path).ok().filter(|_| is_built)?;
                 let content = hash_of(target.strip_prefix(self.root()).ok()?.as_os_str().as_bytes());
                 return Some(Some(EntryDigest { content, ..EntryDigest::default() }));
             }
@@ -86,7 +86,7 @@ impl Workspace {
 /// Returns true for a folder, or a link to one, whose content programs that check files do not
 /// read, or that is one of the `environments` (canonical) and has a usual name.
 fn is_apart(path: &Path, environments: &[PathBuf]) -> bool {
-    let is_environment = || fs::canonicalize(path).is_ok_and(|folder| environments.contains(&folder));
+    let is_environment = || canonicalize(path).is_ok_and(|folder| environments.contains(&folder));
     is_store(path) || is_cache(path) || is_generated_folder(path) && is_environment()
 }
 
@@ -235,8 +235,9 @@ fn digest_below(
 
 #[cfg(test)]
 mod tests {
+    use crate::platform::files::{PermissionsExt, symlink};
     use std::collections::BTreeMap;
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::fs;
     use std::time::{Duration, SystemTime};
 
     use proptest::prelude::*;
@@ -317,7 +318,7 @@ mod tests {
         #[test]
         fn digest_changes_exactly_when_what_is_read_changes(changes in prop::collection::vec(change(), 1..60)) {
             let folder = tempfile::tempdir().unwrap();
-            let root = folder.path().canonicalize().unwrap();
+            let root = canonicalize(folder.path()).unwrap();
             [".git", "in/deep"].iter().for_each(|name| fs::create_dir_all(root.join(name)).unwrap());
             let workspace = Workspace::open(&root).unwrap();
             let mut known: BTreeMap<PartsHash, BTreeMap<PathBuf, String>> = BTreeMap::new();
@@ -353,7 +354,7 @@ mod tests {
     #[test]
     fn tree_with_a_link_to_a_folder_or_outside_has_no_digest() {
         let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let root = folder.path().canonicalize().unwrap();
+        let root = canonicalize(folder.path()).unwrap();
         write(&root, "deep/er/made.py", "x");
         write(other.path(), "made.py", "x");
         symlink("deep/er/made.py", root.join("made.py")).unwrap();
@@ -378,7 +379,7 @@ mod tests {
     #[test]
     fn sources_count_in_environments_and_built_folders_that_are_not_set_apart() {
         let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
+        let root = canonicalize(folder.path()).unwrap();
         write(&root, "Cargo.toml", "");
         let environments = ["services/api", ".venv"].map(|name| root.join(name));
         environments.iter().for_each(|folder| write(folder, "pyvenv.cfg", "home = /usr/bin\n"));
@@ -408,7 +409,7 @@ mod tests {
     #[test]
     fn changes_that_were_taken_back_change_the_states() {
         let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
+        let root = canonicalize(folder.path()).unwrap();
         write(&root, "pack/lib.py", "x = 1");
         symlink("pack/lib.py", root.join("link.py")).unwrap();
         let aspect = |_: &Path| Some(FileAspect::Content);

@@ -6,6 +6,7 @@ pub(crate) mod rules;
 pub(crate) mod select;
 pub(crate) mod walk_gaps;
 
+use crate::platform::canonicalize;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -112,8 +113,8 @@ impl WalkStart {
     pub(super) fn new(workspace: &Workspace, under: &WorkspacePath) -> Result<Self, ReadError> {
         workspace.check_inside(under)?;
         let absolute = workspace.absolute(under);
-        let directory = std::fs::canonicalize(&absolute)
-            .map_err(|source| ReadError::Io { path: under.display(), source })?;
+        let directory =
+            canonicalize(&absolute).map_err(|source| ReadError::Io { path: under.display(), source })?;
         if !directory.starts_with(workspace.root()) {
             return Err(ReadError::Outside { path: under.display() });
         }
@@ -139,8 +140,8 @@ impl WalkStart {
 #[cfg(test)]
 mod tests {
     use crate::platform::OsStrExt;
+    use crate::platform::files::{CWD, Mode, mkfifoat, symlink};
     use std::fs;
-    use std::os::unix::fs::symlink;
     use std::time::Duration;
 
     use super::*;
@@ -242,7 +243,7 @@ mod tests {
         symlink("../outside/secret.rs", root.join("out.rs")).unwrap();
         symlink("..", root.join("d/up")).unwrap();
         symlink("d", root.join("in")).unwrap();
-        rustix::fs::mkfifoat(rustix::fs::CWD, root.join("fifo"), rustix::fs::Mode::RWXU).unwrap();
+        mkfifoat(CWD, root.join("fifo"), Mode::RWXU).unwrap();
         fs::write(root.join(std::ffi::OsStr::from_bytes(b"n\xff\n.rs")), "").unwrap();
         let walk = workspace.files(&WorkspacePath::root(), &limits(1000));
         assert_eq!(names(&walk), ["d/a.rs", "n\\xff\\n.rs"]);

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 
+/// The folder with the types of another system, which have the names of those of Linux.
+const OTHER_SYSTEM: &str = "platform/windows/";
+
 /// A module's path from the root of the crate; the root's is empty.
 type Module = Vec<String>;
 
@@ -16,7 +19,7 @@ pub struct Graph {
     imports: BTreeMap<String, BTreeSet<String>>,
     /// The paths in each file that begin with none of `crate`, `super` and `self`, verbatim.
     outside: BTreeMap<String, BTreeSet<String>>,
-    /// The names of all types that the library defines.
+    /// The names of all types that the library defines on Linux.
     pub type_names: Vec<String>,
     /// The number of functions, types, modules, constants and re-exports that are `pub` without
     /// restriction.
@@ -41,7 +44,8 @@ impl Graph {
             outside.insert(file.path.clone(), paths.outside);
         }
         let mut names = TypeNames(Vec::new());
-        files.values().for_each(|file| names.visit_file(&file.syntax));
+        let on_linux = files.values().filter(|file| !file.path.starts_with(OTHER_SYSTEM));
+        on_linux.for_each(|file| names.visit_file(&file.syntax));
         let mut public = PublicItems(0);
         files.values().for_each(|file| public.visit_file(&file.syntax));
         Self { imports, outside, type_names: names.0, public_items: public.0 }
@@ -301,6 +305,15 @@ impl<'ast> Visit<'ast> for Paths {
     }
 }
 
+/// Returns true for the condition of code that a Linux program does not have.
+fn is_for_another_system(attributes: &[syn::Attribute]) -> bool {
+    let conditions = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
+    conditions.filter_map(|attribute| attribute.meta.require_list().ok()).any(|condition| {
+        let condition = condition.tokens.to_string().replace(' ', "");
+        condition == "windows" || condition.contains("not(linux_kernel)")
+    })
+}
+
 struct TypeNames(Vec<String>);
 
 impl<'ast> Visit<'ast> for TypeNames {
@@ -311,7 +324,7 @@ impl<'ast> Visit<'ast> for TypeNames {
             syn::Item::Trait(item) => (&item.attrs, &item.ident),
             syn::Item::Type(item) => (&item.attrs, &item.ident),
             syn::Item::Union(item) => (&item.attrs, &item.ident),
-            syn::Item::Mod(item) if for_tests(&item.attrs) => return,
+            syn::Item::Mod(item) if for_tests(&item.attrs) || is_for_another_system(&item.attrs) => return,
             _ => return visit::visit_item(self, item),
         };
         if !for_tests(attributes) {

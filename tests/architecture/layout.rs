@@ -9,12 +9,12 @@ use super::{FLOORS, GRAPH, floor};
 /// reason in the commit.
 const MAX_CODE_LINES: &[(&str, usize)] = &[
     ("text", 4_340),
-    ("platform", 960),
+    ("platform", 2_850),
     ("workspace", 7_918),
-    ("config", 4_690),
+    ("config", 4_700),
     ("process", 2_740),
     ("rpc", 1_150),
-    ("lsp", 14_370),
+    ("lsp", 14_385),
     ("syntax", 8_510),
     ("analysis", 13_040),
     ("policy", 2_330),
@@ -28,10 +28,8 @@ const MAX_CODE_LINES: &[(&str, usize)] = &[
 const MAX_FILES_OF_FOLDER: usize = 20;
 
 /// The first segments of paths that name an operating system.
-const SYSTEM_PATHS: &[&str] = &["rustix::", "nix::", "libc::", "landlock::", "std::os::"];
-
-/// The maximum number of files beside `platform/` that name an operating system. It falls.
-const MAX_FILES_WITH_SYSTEM_PATHS: usize = 50;
+const SYSTEM_PATHS: &[&str] =
+    &["rustix::", "nix::", "libc::", "landlock::", "std::os::", "tokio::net::unix", "tokio::signal::unix"];
 
 /// The framework of the tools, which all tools may use.
 const TOOL_FRAMEWORK: &str = "tools/api/";
@@ -86,18 +84,14 @@ fn folders_have_few_files() {
 }
 
 #[test]
-fn few_files_beside_platform_name_an_operating_system() {
+fn no_file_beside_platform_names_an_operating_system() {
     let names_system = |path: &str| SYSTEM_PATHS.iter().any(|system| path.starts_with(system));
     let files: BTreeSet<&str> =
         GRAPH.outside_paths().filter(|(_, path)| names_system(path)).map(|(file, _)| file).collect();
     let (within, beside): (Vec<&str>, Vec<&str>) =
         files.into_iter().partition(|file| file.starts_with("platform/"));
     assert!(within.len() > 5, "only {within:?} name a system: the paths are not read as they are written");
-    assert!(
-        beside.len() <= MAX_FILES_WITH_SYSTEM_PATHS,
-        "{} files name an operating system: move that to platform/: {beside:?}",
-        beside.len()
-    );
+    assert!(beside.is_empty(), "these files name an operating system: move that to platform/: {beside:?}");
 }
 
 #[test]

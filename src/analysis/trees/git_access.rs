@@ -1,6 +1,6 @@
 //! The git repository of a folder of the workspace, opened for a tool.
 
-use std::fs;
+use crate::platform::canonicalize;
 
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
@@ -46,7 +46,7 @@ async fn find_repository(context: &Context, given: WorkspacePath) -> Result<Repo
     let (root, start) = (context.workspace.root().to_owned(), context.workspace.absolute(&given));
     run_blocking(move || {
         let shown = given.display();
-        let real = fs::canonicalize(&start)
+        let real = canonicalize(&start)
             .ok()
             .filter(|real| real.is_dir())
             .ok_or_else(|| ToolError::new(ErrorCode::NotFound, format!("there is no folder `{shown}`")))?;

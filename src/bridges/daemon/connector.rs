@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use crate::platform::sockets::LocalStream;
+use crate::platform::sockets::{OwnedReadHalf, OwnedWriteHalf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::UnixStream;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::process::Command;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::time::timeout;
 
 use super::folder::{DaemonFolder, DaemonLock, FolderError, START_LOCK};
@@ -18,8 +17,7 @@ use super::identity::{self, DaemonIdentity};
 use super::preamble::{self, DoorName, LONGEST, Preamble, Refusal, RefusalCode, Welcome};
 use crate::config::Folders;
 use crate::lsp::servers::install_advice::SpokenLanguage;
-use crate::platform::process_tree;
-use crate::platform::user;
+use crate::platform::{detached, process_tree};
 use crate::process::ancestry::{self, Descent, SocketPeer};
 use crate::runtime::find_workspace;
 
@@ -38,13 +36,6 @@ const DAEMON_HINTS_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_DAEMON_HINTS_BYTES: usize = 1 << 20;
 /// The length limit of the line that a starting daemon writes, in bytes.
 const MAX_STARTUP_REPORT_BYTES: u64 = 64 << 10;
-
-/// Starts a program without the files that our parent left open.
-///
-/// A daemon that inherited them would hold their locks and pipes for its whole life. Our own files
-/// are closed by `exec`; these are all numbers that a shell can name.
-const CLOSED: &str = r#"exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; exec "$0" "$@""#;
-const SHELL: &str = "/bin/sh";
 
 /// Reasons why no daemon is available.
 #[derive(Debug, Error)]
@@ -268,18 +259,16 @@ impl Connector {
         if self.is_listening().await? {
             return Ok(());
         }
-        let mut command = Command::new(SHELL);
-        command.arg("-c").arg(CLOSED).arg(self.identity.binary().path());
-        command.args(["daemon", "run", "--workspace"]).arg(self.identity.root()).current_dir("/");
+        let mut command = detached::command(self.identity.binary().path());
+        command.args(["daemon", "run", "--workspace"]).arg(self.identity.root());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn()?;
         let Some(report) = child.stdout.take() else {
             return Err(ConnectError::NotStarted("it has no standard output".to_owned()));
         };
         let mut text = String::new();
-        match timeout(DAEMON_START_TIMEOUT, report.take(MAX_STARTUP_REPORT_BYTES).read_to_string(&mut text))
-            .await
-        {
+        let mut report = BufReader::new(report.take(MAX_STARTUP_REPORT_BYTES));
+        match timeout(DAEMON_START_TIMEOUT, report.read_line(&mut text)).await {
             Ok(read) => read?,
             Err(_) => {
                 // It may come up later; the next command finds it then.
@@ -332,12 +321,12 @@ pub(crate) async fn connect(
     preamble: &Preamble,
 ) -> Result<Option<DaemonConnection>, ConnectError> {
     let Some(stream) = open_stream(folder, key).await? else { return Ok(None) };
-    let peer = stream.peer_cred()?;
-    if peer.uid() != user::own_id() {
-        return Err(ConnectError::Foreign(peer.uid()));
+    let peer = stream.peer()?;
+    if let Some(user) = peer.foreign {
+        return Err(ConnectError::Foreign(user));
     }
     // A listener inside of one of our commands could read our requests and answer them.
-    let pid = peer.pid();
+    let pid = peer.pid;
     let listener = SocketPeer::from_socket(&stream, pid);
     let descent = tokio::task::spawn_blocking(move || listener.descent(process_tree::system_ticks())).await;
     let descent = descent.unwrap_or(Descent::Unknown);
@@ -389,8 +378,8 @@ async fn hints(folder: &DaemonFolder, key: &str, locale: SpokenLanguage) -> Vec<
 }
 
 /// Connects to the socket with the key `key`. Returns `None` if no process listens.
-async fn open_stream(folder: &DaemonFolder, key: &str) -> Result<Option<UnixStream>, ConnectError> {
-    match UnixStream::connect(folder.socket(key)?).await {
+async fn open_stream(folder: &DaemonFolder, key: &str) -> Result<Option<LocalStream>, ConnectError> {
+    match LocalStream::connect(&folder.socket(key)?).await {
         Ok(stream) => Ok(Some(stream)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
             Ok(None)

@@ -3,17 +3,17 @@
 //! The checks (owner, mode, not a link) apply to the open folder, and every name is resolved
 //! through it. So nothing that replaces the path in between is ever used.
 
-use std::fs::{DirBuilder, File};
+use std::fs::{File, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
+use crate::platform::files::{AtFlags, Errno, Mode, OFlags, entries, openat, statat, unlinkat};
 use thiserror::Error;
 
 use crate::config::Folders;
 use crate::platform::inode::InodeIdentity;
 use crate::platform::private;
+use crate::platform::sockets;
 use crate::platform::user;
 
 const NAME: &str = "lsp-tools";
@@ -23,9 +23,6 @@ const SOCKET: &str = ".sock";
 pub(crate) const LIFE_LOCK: &str = ".lock";
 /// The suffix of the lock for starting a daemon.
 pub(crate) const START_LOCK: &str = ".start";
-/// The capacity of `sun_path`, including its zero byte (unix(7)).
-#[cfg(not(linux_kernel))]
-const MAX_SOCKET_PATH_BYTES: usize = 104;
 
 /// Reasons why the folder for sockets cannot be used.
 #[derive(Debug, Error)]
@@ -49,7 +46,6 @@ pub(crate) enum FolderError {
         source: io::Error,
     },
     /// The path is too long for a socket address.
-    #[cfg(not(linux_kernel))]
     #[error(
         "{} is too long for the path of a socket; set XDG_RUNTIME_DIR to a folder of yours with a short path",
         path.display()
@@ -84,11 +80,9 @@ impl DaemonFolder {
     /// The folder is a link, belongs to another user, or is accessible to others. It is not
     /// repaired: another process may still hold it open.
     pub(crate) fn find(folders: &Folders) -> Result<Self, FolderError> {
-        let own = user::own_id();
         let named = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
-        let usual = || Some(PathBuf::from(format!("/run/user/{own}")));
-        let runtime =
-            named.filter(|path| is_own(path, own)).or_else(|| usual().filter(|path| is_own(path, own)));
+        let usual = user::runtime_folder;
+        let runtime = named.filter(|path| is_own(path)).or_else(|| usual().filter(|path| is_own(path)));
         match runtime {
             Some(runtime) => Self::open(runtime.join(NAME)),
             None => {
@@ -105,15 +99,15 @@ impl DaemonFolder {
     /// Those of [`find`](Self::find).
     pub(crate) fn open(path: PathBuf) -> Result<Self, FolderError> {
         let failed = |source: io::Error| FolderError::Io { folder: path.clone(), source };
-        match DirBuilder::new().mode(0o700).create(&path) {
+        match private::create_folder(&path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
             _ => {}
         }
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
         let unsafe_as = |why, remedy: String| FolderError::Unsafe { folder: path.clone(), why, remedy };
-        let open = match rustix::fs::open(&path, flags, Mode::empty()) {
+        let open = match crate::platform::files::open(&path, flags, Mode::empty()) {
             Ok(open) => File::from(open),
-            Err(rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR) => {
+            Err(Errno::LOOP | Errno::NOTDIR) => {
                 let remedy = format!("remove it: rm '{}'", path.display());
                 return Err(unsafe_as("it is a link or a file, not a folder", remedy));
             }
@@ -124,7 +118,7 @@ impl DaemonFolder {
             let remedy = "set XDG_RUNTIME_DIR to a folder of your own".to_owned();
             return Err(unsafe_as("it belongs to another user", remedy));
         }
-        if metadata.mode() & 0o077 != 0 {
+        if private::is_open_to_others(&metadata) {
             let remedy = format!("run: chmod 700 '{}'", path.display());
             return Err(unsafe_as("others can enter it", remedy));
         }
@@ -141,38 +135,22 @@ impl DaemonFolder {
         self.path.join(format!("{key}{SOCKET}"))
     }
 
-    /// The address of a daemon's socket for this process. It leads through the open folder, which
-    /// also keeps it short.
-    #[cfg(linux_kernel)]
-    pub(crate) fn socket(&self, key: &str) -> Result<PathBuf, FolderError> {
-        Ok(PathBuf::from(format!(
-            "/proc/self/fd/{}/{key}{SOCKET}",
-            std::os::fd::AsRawFd::as_raw_fd(&self.open)
-        )))
-    }
-
     /// The address of a daemon's socket for this process.
-    #[cfg(not(linux_kernel))]
     pub(crate) fn socket(&self, key: &str) -> Result<PathBuf, FolderError> {
-        let path = self.shown_socket(key);
-        if path.as_os_str().len() < MAX_SOCKET_PATH_BYTES {
-            Ok(path)
-        } else {
-            Err(FolderError::TooLong { path })
-        }
+        let (path, name) = (self.shown_socket(key), format!("{key}{SOCKET}"));
+        sockets::address(&self.open, &name, &path).ok_or(FolderError::TooLong { path })
     }
 
     /// The inode of a daemon's socket, if it exists.
     pub(crate) fn socket_id(&self, key: &str) -> Option<InodeIdentity> {
-        let stat =
-            rustix::fs::statat(&self.open, format!("{key}{SOCKET}"), AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let stat = statat(&self.open, format!("{key}{SOCKET}"), AtFlags::SYMLINK_NOFOLLOW).ok()?;
         Some(InodeIdentity::from_stat(&stat))
     }
 
     /// Removes a daemon's socket. A missing socket is not an error.
     pub(crate) fn remove_socket(&self, key: &str) -> io::Result<()> {
-        match rustix::fs::unlinkat(&self.open, format!("{key}{SOCKET}"), AtFlags::empty()) {
-            Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
+        match unlinkat(&self.open, format!("{key}{SOCKET}"), AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(errno) => Err(errno.into()),
         }
     }
@@ -184,8 +162,7 @@ impl DaemonFolder {
 
     /// The keys of all files with one of the suffixes `endings`.
     fn keys_of(&self, endings: &[&str]) -> io::Result<Vec<String>> {
-        let names = rustix::fs::Dir::read_from(&self.open)?.flatten();
-        let names = names.filter_map(|entry| entry.file_name().to_str().ok().map(ToOwned::to_owned));
+        let names = entries(&self.open)?.flatten().filter_map(|(name, _)| name.into_string().ok());
         let key =
             |name: String| endings.iter().find_map(|ending| name.strip_suffix(ending).map(str::to_owned));
         let mut keys: Vec<String> = names.filter_map(key).collect();
@@ -198,14 +175,14 @@ impl DaemonFolder {
     pub(crate) fn try_lock(&self, name: &str) -> io::Result<Option<DaemonLock>> {
         loop {
             let file = self.lock_file(name)?;
-            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            match file.try_lock() {
                 Ok(()) if self.is_named(&file, name)? => {
                     return Ok(Some(DaemonLock { file, name: name.to_owned() }));
                 }
                 // The former holder has removed the file, so the lock is now on another file.
                 Ok(()) => {}
-                Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
-                Err(errno) => return Err(errno.into()),
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) => return Err(error),
             }
         }
     }
@@ -214,12 +191,13 @@ impl DaemonFolder {
     pub(crate) fn lock(&self, name: &str) -> io::Result<DaemonLock> {
         loop {
             let file = self.lock_file(name)?;
-            match rustix::fs::flock(&file, FlockOperation::LockExclusive) {
+            match file.lock() {
                 Ok(()) if self.is_named(&file, name)? => {
                     return Ok(DaemonLock { file, name: name.to_owned() });
                 }
-                Ok(()) | Err(rustix::io::Errno::INTR) => {}
-                Err(errno) => return Err(errno.into()),
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
             }
         }
     }
@@ -227,8 +205,8 @@ impl DaemonFolder {
     /// Removes the file of a lock and releases it. No other process can acquire a lock on a removed
     /// file, since waiters check that the file still exists.
     pub(crate) fn remove_lock(&self, held: DaemonLock) -> io::Result<()> {
-        match rustix::fs::unlinkat(&self.open, &held.name, AtFlags::empty()) {
-            Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
+        match unlinkat(&self.open, &held.name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(errno) => Err(errno.into()),
         }
     }
@@ -253,28 +231,27 @@ impl DaemonFolder {
 
     /// Returns true if the name `name` still refers to `file`.
     fn is_named(&self, file: &File, name: &str) -> io::Result<bool> {
-        let open = file.metadata()?;
-        match rustix::fs::statat(&self.open, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Ok(InodeIdentity::from_stat(&stat) == InodeIdentity::from_metadata(&open)),
-            Err(rustix::io::Errno::NOENT) => Ok(false),
+        match statat(&self.open, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(InodeIdentity::from_stat(&stat)) == InodeIdentity::of(file)),
+            Err(Errno::NOENT) => Ok(false),
             Err(errno) => Err(errno.into()),
         }
     }
 
     fn lock_file(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        Ok(File::from(rustix::fs::openat(&self.open, name, flags, Mode::RUSR | Mode::WUSR)?))
+        Ok(File::from(openat(&self.open, name, flags, Mode::RUSR | Mode::WUSR)?))
     }
 }
 
-fn is_own(path: &Path, own: u32) -> bool {
-    std::fs::metadata(path).is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == own)
+fn is_own(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.is_dir() && user::is_own(&metadata))
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::platform::files::{PermissionsExt, symlink};
     use std::fs;
-    use std::os::unix::fs::{PermissionsExt, symlink};
     #[cfg(linux_kernel)]
     use std::os::unix::net::{UnixListener, UnixStream};
 

@@ -4,10 +4,9 @@
 //! variables that language servers and our own folders depend on.
 
 use crate::platform::OsStrExt;
+use crate::workspace::FileStamp;
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::config::Folders;
@@ -41,10 +40,9 @@ pub(crate) struct DaemonIdentity {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BinaryFingerprint {
     path: PathBuf,
-    device: u64,
     inode: u64,
     size: u64,
-    modified: (i64, i64),
+    modified_ns: i64,
 }
 
 impl DaemonIdentity {
@@ -71,12 +69,9 @@ impl DaemonIdentity {
             add(folder.as_os_str().as_bytes());
         }
         add(binary.path.as_os_str().as_bytes());
-        let (seconds, nanoseconds) = binary.modified;
-        for number in [binary.device, binary.inode, binary.size] {
+        for number in [binary.inode, binary.size, binary.modified_ns.cast_unsigned()] {
             add(&number.to_le_bytes());
         }
-        add(&seconds.to_le_bytes());
-        add(&nanoseconds.to_le_bytes());
         for (name, value) in relevant_variables(variables) {
             add(name.as_bytes());
             add(value.as_bytes());
@@ -129,14 +124,9 @@ impl BinaryFingerprint {
     /// # Errors
     /// The file does not exist.
     pub(crate) fn from_file(path: &Path) -> io::Result<Self> {
-        let metadata = fs::metadata(path)?;
-        Ok(Self {
-            path: path.to_owned(),
-            device: metadata.dev(),
-            inode: metadata.ino(),
-            size: metadata.size(),
-            modified: (metadata.mtime(), metadata.mtime_nsec()),
-        })
+        let seen = FileStamp::from_path(path).ok_or(io::ErrorKind::NotFound)?;
+        let path = path.to_owned();
+        Ok(Self { path, inode: seen.inode, size: seen.size, modified_ns: seen.mtime_ns })
     }
 
     /// The path of the file.
@@ -152,6 +142,8 @@ impl BinaryFingerprint {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn key(root: &str, variables: &[(&str, &str)]) -> String {
@@ -162,8 +154,7 @@ mod tests {
             cache: "/e".into(),
             home: None,
         };
-        let binary =
-            BinaryFingerprint { path: "/bin/x".into(), device: 1, inode: 2, size: 3, modified: (4, 5) };
+        let binary = BinaryFingerprint { path: "/bin/x".into(), inode: 2, size: 3, modified_ns: 4 };
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
         DaemonIdentity::new(Path::new(root), &folders, binary, variables).key
     }

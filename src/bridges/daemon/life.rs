@@ -87,6 +87,5 @@ impl DaemonLifeWatch<'_> {
 }
 
 fn directory_identity(path: &Path) -> Option<InodeIdentity> {
-    let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_dir)?;
-    Some(InodeIdentity::from_metadata(&metadata))
+    InodeIdentity::at(path).filter(|_| path.is_dir())
 }

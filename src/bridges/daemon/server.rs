@@ -1,17 +1,16 @@
 //! The daemon: one socket with many connections, each passed to its door.
 
+use crate::platform::open_files;
 use std::io;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use crate::platform::sockets::{LocalListener, LocalStream, SocketUser};
+use crate::platform::sockets::{OwnedReadHalf, OwnedWriteHalf};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
-use rustix::fs::Mode;
-use rustix::process::Resource;
 use thiserror::Error;
 use tokio::io::{AsyncWriteExt, BufReader};
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -28,7 +27,6 @@ use crate::analysis::error::ToolError;
 use crate::lsp::servers::install_advice::SpokenLanguage;
 use crate::platform::inode::InodeIdentity;
 use crate::platform::process_tree;
-use crate::platform::user;
 use crate::process::ancestry::{Descent, SocketPeer};
 use crate::runtime::Runtime;
 use crate::runtime::live::LiveRuntime;
@@ -141,7 +139,7 @@ pub(crate) enum DaemonError {
 /// The listening daemon.
 pub(crate) struct Daemon {
     shared: Arc<DaemonState>,
-    listener: UnixListener,
+    listener: LocalListener,
     lock: DaemonLock,
 }
 
@@ -202,9 +200,7 @@ impl Daemon {
         // The lock guarantees a single daemon, so an existing socket belongs to a dead one.
         folder.remove_socket(identity.key())?;
         let address = folder.socket(identity.key())?;
-        let mask = rustix::process::umask(Mode::RWXG | Mode::RWXO);
-        let bound = UnixListener::bind(address);
-        rustix::process::umask(mask);
+        let bound = LocalListener::bind(&address);
         let shared = DaemonState {
             socket: folder.socket_id(identity.key()),
             folder,
@@ -263,10 +259,10 @@ impl Daemon {
 }
 
 /// Accepts connections until the future is dropped.
-async fn accept_connections(shared: &Arc<DaemonState>, listener: &UnixListener, connections: &TaskTracker) {
+async fn accept_connections(shared: &Arc<DaemonState>, listener: &LocalListener, connections: &TaskTracker) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok(stream) => {
                 let (shared, accepted) = (shared.clone(), process_tree::system_ticks());
                 connections.spawn(async move { shared.serve(stream, accepted).await });
             }
@@ -288,11 +284,11 @@ impl DaemonState {
     }
 
     /// Serves a connection that was made at `accepted` or before.
-    async fn serve(self: Arc<Self>, stream: UnixStream, accepted: Option<u64>) {
-        let pid = match stream.peer_cred() {
-            Ok(peer) if peer.uid() == user::own_id() => peer.pid(),
-            Ok(peer) => {
-                tracing::warn!("a connection of user {} was refused", peer.uid());
+    async fn serve(self: Arc<Self>, stream: LocalStream, accepted: Option<u64>) {
+        let pid = match stream.peer() {
+            Ok(SocketUser { foreign: None, pid }) => pid,
+            Ok(SocketUser { foreign: Some(user), .. }) => {
+                tracing::warn!("a connection of user {user} was refused");
                 return;
             }
             Err(error) => {
@@ -482,15 +478,7 @@ async fn write_line(stream: &mut OwnedWriteHalf, value: &impl serde::Serialize) 
 
 /// Computes the limit on clients, and raises the process's limit on open files.
 fn max_clients() -> usize {
-    let mut limits = rustix::process::getrlimit(Resource::Nofile);
-    let wanted = limits.maximum.map_or(OPEN_FILES, |most| most.min(OPEN_FILES));
-    if limits.current.is_some_and(|current| current < wanted) {
-        limits.current = Some(wanted);
-        if let Err(error) = rustix::process::setrlimit(Resource::Nofile, limits) {
-            tracing::debug!("no more files can be open at a time: {error}");
-        }
-    }
-    let files = rustix::process::getrlimit(Resource::Nofile).current.unwrap_or(OPEN_FILES);
+    let files = open_files::raise_limit(OPEN_FILES);
     usize::try_from(files.saturating_sub(OTHER_FILES))
         .unwrap_or(MAX_DAEMON_CLIENTS)
         .clamp(16, MAX_DAEMON_CLIENTS)

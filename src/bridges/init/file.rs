@@ -1,6 +1,8 @@
 //! The change of one configuration file: its current text, its new text, and the write.
 
-use std::fs::{self, File};
+use crate::platform::canonicalize;
+use crate::platform::files::{set_mode, sync_folder};
+use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -66,17 +68,20 @@ impl InitFileChange {
             return Err(InitError::Changed(self.path.display().to_string()));
         }
         let Some(after) = &self.after else { return fs::remove_file(&self.path).map_err(failed) };
-        let place = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let place = canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let folder = place.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(folder).map_err(failed)?;
         let mode = fs::metadata(&place).ok().map(|data| data.permissions());
         let mut file = tempfile::Builder::new().prefix(".lsp-tools-").tempfile_in(folder).map_err(failed)?;
         file.write_all(after.as_bytes()).map_err(failed)?;
-        let mode = mode.unwrap_or_else(|| std::os::unix::fs::PermissionsExt::from_mode(0o644));
-        file.as_file().set_permissions(mode).map_err(failed)?;
+        match mode {
+            Some(mode) => file.as_file().set_permissions(mode),
+            None => set_mode(file.as_file(), 0o644),
+        }
+        .map_err(failed)?;
         file.as_file().sync_all().map_err(failed)?;
         file.persist(&place).map_err(|error| failed(error.error))?;
-        File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
+        sync_folder(folder).map_err(failed)
     }
 }
 
@@ -170,8 +175,8 @@ pub(super) fn unless_emptied(before: &str, after: String) -> Option<String> {
 pub(super) fn check_inside(path: &Path, root: &Path) -> Result<(), InitError> {
     // The nearest existing ancestor decides, since a missing path contains no link.
     let there = path.ancestors().find(|part| part.symlink_metadata().is_ok()).unwrap_or(path);
-    let real = fs::canonicalize(there).map_err(|error| io_error(path, "found", &error))?;
-    let root = fs::canonicalize(root).map_err(|error| io_error(root, "found", &error))?;
+    let real = canonicalize(there).map_err(|error| io_error(path, "found", &error))?;
+    let root = canonicalize(root).map_err(|error| io_error(root, "found", &error))?;
     match real.starts_with(&root) {
         true => Ok(()),
         false => Err(InitError::Outside(path.display().to_string())),
@@ -196,15 +201,15 @@ fn io_error(path: &Path, action: &'static str, error: &io::Error) -> InitError {
 
 #[cfg(test)]
 mod tests {
+    use crate::platform::files::{PermissionsExt, symlink};
     use std::fs::Permissions;
-    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
 
     #[test]
     fn host_file_write_is_atomic_and_keeps_mode_and_symlink() {
         let dir = tempfile::tempdir().unwrap();
-        let root = fs::canonicalize(dir.path()).unwrap();
+        let root = canonicalize(dir.path()).unwrap();
         let path = root.join("a/b.json");
         let first = InitFileChange { path: path.clone(), before: None, after: Some("1\n".to_owned()) };
         assert_eq!(first.added_lines(), "+1\n");
@@ -231,7 +236,7 @@ mod tests {
     #[test]
     fn host_file_behind_symlink_leading_outside_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let root = fs::canonicalize(dir.path()).unwrap();
+        let root = canonicalize(dir.path()).unwrap();
         fs::create_dir_all(root.join("p/.vscode")).unwrap();
         fs::create_dir(root.join("out")).unwrap();
         symlink(root.join("out"), root.join("p/.cursor")).unwrap();

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::setup::PageSetup;
-use crate::platform::process_tree::{Process, read_text};
+use crate::platform::process_tree::{self, Process};
 use crate::runtime::Runtime;
 use crate::runtime::overview::{FileOverview, FilesOverview, HIDDEN, OverviewVeil, ServerOverview};
 use crate::tools::language::servers::{ServerRow, ServerRunState, ServersOutput};
@@ -189,8 +189,7 @@ pub(super) fn clients(runtime: &Runtime, setup: &PageSetup, redactor: &OverviewV
 /// Returns the name of the parent of the process `pid`: the host or the shell.
 fn parent_name(pid: i64) -> Option<String> {
     let process = Process::living(i32::try_from(pid).ok()?)?;
-    let name = read_text(format!("/proc/{}/comm", process.parent))?;
-    Some(name.trim_end().to_owned())
+    process_tree::name_of(process.parent)
 }
 
 /// Returns the end of the daemon's log.

@@ -1,5 +1,6 @@
 //! The command `init`: the hosts of this machine, and the files that make one of them start us.
 
+use crate::platform::canonicalize;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -240,8 +241,8 @@ fn file_line(change: &InitFileChange, print: bool) -> String {
 
 /// Returns the program for the host: the plain name if it resolves to this program, else its path.
 fn own_program(workspace: &Workspace) -> String {
-    let own = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
-    let found = ProgramPath::of_user(workspace).find("lsp-tools").and_then(|path| path.canonicalize().ok());
+    let own = std::env::current_exe().ok().and_then(|path| canonicalize(path).ok());
+    let found = ProgramPath::of_user(workspace).find("lsp-tools").and_then(|path| canonicalize(path).ok());
     match own {
         Some(own) if found.as_ref() != Some(&own) => own.display().to_string(),
         _ => "lsp-tools".to_owned(),

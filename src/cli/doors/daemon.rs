@@ -64,7 +64,7 @@ enum DaemonStartError {
 pub(crate) async fn run(start: DoorStartContext<'_>) -> Result<CliExitStatus, ToolError> {
     // Detaches from the terminal, whose Ctrl-C is for the parent. A session leader stays in its
     // session.
-    let _leads_already = rustix::process::setsid();
+    stdio::leave_terminal();
     let mut signals = Signals::listen()?;
     let listening = match listen(&start) {
         Ok(daemon) => {
@@ -310,8 +310,7 @@ fn report(report: &DaemonStartReport) -> Result<(), ToolError> {
     let mut out = io::stdout().lock();
     // The parent may have exited, which does not affect the daemon.
     let _unread = writeln!(out, "{line}").and_then(|()| out.flush());
-    let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null").map_err(failed)?;
-    rustix::stdio::dup2_stdout(&null).map_err(|errno| failed(errno.into()))
+    stdio::close_output().map_err(failed)
 }
 
 fn identity(global: &GlobalArgs, cwd: &Path, folders: &Folders) -> Result<DaemonIdentity, ToolError> {

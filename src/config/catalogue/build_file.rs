@@ -1,5 +1,6 @@
 //! The search for the file in which a project's builds record how sources are compiled.
 
+use crate::platform::canonicalize;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -71,7 +72,7 @@ impl BuildFile {
 
 /// Returns true if `file` is a file of the workspace, links followed.
 fn is_inside(workspace: &Workspace, file: &Path) -> bool {
-    file.is_file() && file.canonicalize().is_ok_and(|real| real.starts_with(workspace.root()))
+    file.is_file() && canonicalize(file).is_ok_and(|real| real.starts_with(workspace.root()))
 }
 
 /// The folders that match a pattern in which `*` stands for any part of one name.

@@ -1,7 +1,7 @@
 //! The trusted files that the command of a trusted program names.
 
+use crate::platform::files::is_socket;
 use std::collections::BTreeSet;
-use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use super::command_files::files_named;
@@ -33,7 +33,7 @@ pub(crate) fn pins_among<'a>(
     }
     for path in paths {
         let is_readable =
-            || path.metadata().is_ok_and(|metadata| !metadata.is_dir() && !metadata.file_type().is_socket());
+            || path.metadata().is_ok_and(|metadata| !metadata.is_dir() && !is_socket(&metadata));
         let is_known = pins.iter().any(|pin| pin.path == path);
         // A replacement of a trusted file, or one that is missing at this very moment, counts too;
         // interpreters also run folders.

@@ -1,5 +1,5 @@
+use crate::platform::files::symlink;
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -166,7 +166,7 @@ fn config_without_project_uses_user_files() {
 
 #[test]
 fn trust_store_writable_by_others_loads_config_untrusted() {
-    use std::os::unix::fs::PermissionsExt;
+    use crate::platform::files::PermissionsExt;
 
     let bench = Bench::new();
     bench.project_says("servers.toml", "[server.pylsp]\ncommand = ['evil']\nstart-timeout = 2\n");

@@ -1,3 +1,4 @@
+use crate::platform::canonicalize;
 use std::fs;
 
 use super::*;
@@ -81,7 +82,7 @@ fn mcp_server_of_project_does_not_override_user_entry() {
 #[test]
 fn project_mcp_file_entries_are_trusted_one_by_one() {
     let dir = tempfile::tempdir().unwrap();
-    let root = fs::canonicalize(dir.path()).unwrap();
+    let root = canonicalize(dir.path()).unwrap();
     let folder = |name: &str| {
         fs::create_dir(root.join(name)).unwrap();
         root.join(name)

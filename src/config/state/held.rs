@@ -102,11 +102,8 @@ impl StateFolder {
             Err(TryLockError::Error(error)) => return Err(error),
             Ok(()) => {
                 // Its writer may have put a new version in its place since it was opened.
-                let there = fs::symlink_metadata(&path);
-                let is_same = |there: &fs::Metadata| {
-                    InodeIdentity::from_metadata(there) == InodeIdentity::from_metadata(&metadata)
-                };
-                if there.as_ref().is_ok_and(is_same) {
+                if InodeIdentity::at_name(&path).is_some_and(|there| Some(there) == InodeIdentity::of(&file))
+                {
                     fs::remove_file(&path)?;
                     return Ok(None);
                 }
@@ -145,18 +142,19 @@ fn read_up_to(file: File, limit: u64) -> io::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{MetadataExt, symlink};
-    use std::os::unix::process::CommandExt;
+    use crate::platform::canonicalize;
+    use crate::platform::files::{CWD, FileType, MetadataExt, mknodat, symlink};
+    use crate::platform::processes::CommandExt;
     use std::process::Command;
     use std::time::{Duration, Instant};
 
-    use rustix::process::{Pid, Signal, kill_process_group};
+    use crate::platform::processes::{Pid, Signal, kill_process_group};
 
     use super::*;
 
     fn folder() -> (tempfile::TempDir, StateFolder) {
         let dir = tempfile::tempdir().unwrap();
-        let path = fs::canonicalize(dir.path()).unwrap().join("held");
+        let path = canonicalize(dir.path()).unwrap().join("held");
         (dir, StateFolder { path, what: "the held files" })
     }
 
@@ -211,14 +209,7 @@ mod tests {
         let _fits = folder.hold(&name("fits"), &[b'x'; 10], None).unwrap();
         fs::write(keep.path().join("secret"), "s").unwrap();
         symlink(keep.path().join("secret"), folder.path.join("link")).unwrap();
-        rustix::fs::mknodat(
-            rustix::fs::CWD,
-            folder.path.join("pipe"),
-            rustix::fs::FileType::Fifo,
-            0o600.into(),
-            0,
-        )
-        .unwrap();
+        mknodat(CWD, folder.path.join("pipe"), FileType::Fifo, 0o600.into(), 0).unwrap();
         let names: Vec<_> = folder.held(10).unwrap().into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, [name("fits")]);
         assert!(keep.path().join("secret").exists());

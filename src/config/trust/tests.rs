@@ -1,4 +1,6 @@
-use std::os::unix::fs::{PermissionsExt, symlink};
+use crate::platform::canonicalize;
+use crate::platform::files::MetadataExt;
+use crate::platform::files::{PermissionsExt, symlink};
 
 use super::*;
 use crate::config::{Catalogue, Layer, LayerOrigin, PinError};
@@ -12,7 +14,7 @@ struct Bench {
 
 fn bench() -> Bench {
     let folder = tempfile::tempdir().unwrap();
-    let path = fs::canonicalize(folder.path()).unwrap();
+    let path = canonicalize(folder.path()).unwrap();
     let project = path.join("project");
     fs::create_dir(&project).unwrap();
     let state = path.join("state/lsp-tools");
@@ -333,7 +335,7 @@ fn symlink_replacing_trusted_project_is_refused() {
     fs::rename(project, &moved).unwrap();
     for target in [&empty, &moved] {
         fs::create_dir_all(target).unwrap();
-        std::os::unix::fs::symlink(target, project).unwrap();
+        symlink(target, project).unwrap();
         for refused in
             [trust.is_trusted(project, &fields("")).map(|_| ()), trust.texts_below(project, "").map(|_| ())]
         {

@@ -1,8 +1,7 @@
 //! Files of the product that other programs read or run, stored under the hash of their content.
 
-use std::fs;
+use crate::platform::files::set_mode;
 use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -26,7 +25,7 @@ pub(crate) fn ensure_written(folder: &Path, name: &str, text: &str, mode: u32) -
     private::make_folder(&folder)?;
     let mut file = tempfile::NamedTempFile::new_in(&folder)?;
     file.write_all(text.as_bytes())?;
-    file.as_file().set_permissions(fs::Permissions::from_mode(mode))?;
+    set_mode(file.as_file(), mode)?;
     // The file is closed before it gets its name: a file that is open for writing cannot be run.
     let written = file.into_temp_path();
     written.persist(&path)?;

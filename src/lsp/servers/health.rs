@@ -1,5 +1,6 @@
 //! The health of an installed server: its version, and missing companions.
 
+use crate::platform::canonicalize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Read;
@@ -192,7 +193,7 @@ async fn run_failure(spawner: &Spawner, spawn: Spawn) -> Option<String> {
 
 /// Returns the Python that runs `program`: the one its first line names, else the one beside it.
 fn interpreter(program: &Path) -> Option<PathBuf> {
-    let real = program.canonicalize().ok()?;
+    let real = canonicalize(program).ok()?;
     let beside = [program, &real].into_iter().filter_map(Path::parent);
     let beside = beside.flat_map(|folder| ["python", "python3"].map(|name| folder.join(name)));
     named_by(&real).into_iter().chain(beside).find(|path| is_program(path))

@@ -101,7 +101,8 @@ async fn login_shell_path(spawner: &Spawner, workspace: &Workspace, home: PathBu
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use crate::platform::canonicalize;
+    use crate::platform::files::PermissionsExt;
 
     use super::*;
 
@@ -123,7 +124,7 @@ mod tests {
     fn recorded_program_counts_where_path_lacks_it_and_outside_the_workspace() {
         let temp = tempfile::tempdir().unwrap();
         let folder = |name: &str| {
-            let folder = temp.path().canonicalize().unwrap().join(name);
+            let folder = canonicalize(temp.path()).unwrap().join(name);
             std::fs::create_dir_all(&folder).unwrap();
             folder
         };

@@ -1,6 +1,7 @@
 //! The location of a server's program: configured path, the project's environment, PATH, the
 //! private prefix.
 
+use crate::platform::canonicalize;
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -247,7 +248,7 @@ fn locate_program(
 /// Returns true if a program on PATH is a link to a proxy.
 fn is_proxy(server: &ServerSpec, program: &Path) -> bool {
     let Some(proxy) = &server.proxy else { return false };
-    let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
+    let real = canonicalize(program).unwrap_or_else(|_| program.to_owned());
     // A link to the proxy, or, after an installation with hard links, the same file beside it.
     let is_link = real.file_name() == Some(OsStr::new(&proxy.program));
     is_link || same_file(program, &program.with_file_name(&proxy.program))
@@ -345,8 +346,8 @@ fn folders_of(workspace: &Workspace, root: &WorkspacePath) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::files::{PermissionsExt, symlink};
     use std::ffi::OsString;
-    use std::os::unix::fs::PermissionsExt;
 
     fn program(path: &Path) {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -430,7 +431,7 @@ mod tests {
         let (bin, data) = (temp.path().join("bin"), temp.path().join("d"));
         std::fs::create_dir(temp.path().join("p")).unwrap();
         program(&bin.join("the-proxy"));
-        std::os::unix::fs::symlink("the-proxy", bin.join("the-server")).unwrap();
+        symlink("the-proxy", bin.join("the-server")).unwrap();
         // The tests' own home has no such folder, so a variable that is always set names the
         // proxy's.
         let words =

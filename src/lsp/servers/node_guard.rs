@@ -1,5 +1,6 @@
 //! The guard that keeps a server on Node.js from loading code of an untrusted project.
 
+use crate::platform::canonicalize;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -45,7 +46,7 @@ fn guard_script(closed: &Path, open: &[&Path]) -> String {
 
 /// Returns the folders as named and as resolved, as a JavaScript literal, which is JSON.
 fn folder_literal(folders: &[&Path]) -> Value {
-    let real = folders.iter().filter_map(|folder| folder.canonicalize().ok());
+    let real = folders.iter().filter_map(|folder| canonicalize(folder).ok());
     let mut all: Vec<PathBuf> = folders.iter().map(|folder| folder.to_path_buf()).chain(real).collect();
     all.sort();
     all.dedup();
@@ -54,6 +55,7 @@ fn folder_literal(folders: &[&Path]) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use crate::platform::files::{PermissionsExt, symlink};
     use std::fs;
     use std::process::{Command, Stdio};
 
@@ -97,7 +99,7 @@ const ways = [
         let (closed, canary) = (at("p q"), at("canary"));
         fs::create_dir_all(closed.join("node_modules/evil-package")).unwrap();
         fs::create_dir_all(closed.join("ours")).unwrap();
-        std::os::unix::fs::symlink(&closed, at("link")).unwrap();
+        symlink(&closed, at("link")).unwrap();
         let evil = format!("require('node:fs').appendFileSync({canary:?}, 'x')\n");
         for name in ["evil.cjs", "node_modules/evil-package/index.js"] {
             fs::write(closed.join(name), &evil).unwrap();
@@ -106,7 +108,7 @@ const ways = [
             format!("import {{ appendFileSync }} from 'node:fs'; appendFileSync({canary:?}, 'x');\n");
         fs::write(closed.join("evil.mjs"), module).unwrap();
         fs::write(closed.join("evil.sh"), format!("#!/bin/sh\necho x >> '{}'\n", canary.display())).unwrap();
-        let may_run = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        let may_run = PermissionsExt::from_mode(0o755);
         fs::set_permissions(closed.join("evil.sh"), may_run).unwrap();
         fs::write(closed.join("data.json"), r#"{"is": "read"}"#).unwrap();
         fs::write(closed.join("ours/own.cjs"), "module.exports = 'own'").unwrap();

@@ -4,6 +4,7 @@
 //! that names a directory, by a `commondir`, by links among its data. Each such pointer is followed
 //! only if its target points back, or is within the workspace.
 
+use crate::platform::canonicalize;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -123,7 +124,7 @@ impl Repository {
         if !is_pointed_at || self.git_dir.starts_with(&self.workspace) {
             return Ok(());
         }
-        let says = core_worktree.and_then(|path| fs::canonicalize(self.git_dir.join(path)).ok());
+        let says = core_worktree.and_then(|path| canonicalize(self.git_dir.join(path)).ok());
         match says {
             Some(says) if says == self.top => Ok(()),
             _ => Err(GitError::refused(
@@ -138,7 +139,7 @@ impl Repository {
     /// If a link leads out of the repository and the workspace.
     pub(crate) fn data_path(&self, folder: &Path, name: &str) -> Result<Option<PathBuf>, GitError> {
         let path = folder.join(name);
-        let real = match fs::canonicalize(&path) {
+        let real = match canonicalize(&path) {
             Ok(real) => real,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(GitError::io(path, error)),
@@ -229,7 +230,7 @@ fn is_reference(name: &str) -> bool {
 }
 
 fn canonical(path: &Path) -> Result<PathBuf, GitError> {
-    fs::canonicalize(path).map_err(|error| GitError::io(path, error))
+    canonicalize(path).map_err(|error| GitError::io(path, error))
 }
 
 /// The text of a small regular file. Other kinds of files are not opened, so no pipe can block.

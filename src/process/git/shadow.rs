@@ -1,10 +1,11 @@
 //! A shadow git directory: a configuration of this crate, the repository's data.
 
+use crate::platform::canonicalize;
+use crate::platform::files::symlink;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -281,7 +282,7 @@ impl ShadowRepository {
     pub(crate) fn use_index(&self, repository: &Repository, file: &Path) -> Result<(), GitError> {
         let refused = || GitError::refused("GIT_INDEX_FILE names no index beside the repository's own");
         let absolute = repository.top.join(file);
-        let folder = absolute.parent().and_then(|folder| fs::canonicalize(folder).ok());
+        let folder = absolute.parent().and_then(|folder| canonicalize(folder).ok());
         let name = absolute.file_name().and_then(|name| name.to_str()).ok_or_else(refused)?;
         let path = repository.git_dir.join(name);
         let is_file = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());

@@ -120,8 +120,7 @@ impl KernelSocket {
     /// Returns true if the socket belongs to another user. A command keeps its user, unless that is
     /// root.
     fn is_another_users(&self) -> bool {
-        let own = user::own_id();
-        own != user::ROOT && self.user != own
+        user::is_foreign(self.user)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
@@ -85,8 +84,7 @@ impl BearerToken {
     pub(crate) fn from_file(path: &Path) -> Result<Self, TokenError> {
         let unusable = |error| TokenError::File { path: path.to_owned(), error };
         let file = File::open(path).map_err(unusable)?;
-        let mode = file.metadata().map_err(unusable)?.mode();
-        if mode & 0o077 != 0 {
+        if private::is_open_to_others(&file.metadata().map_err(unusable)?) {
             return Err(TokenError::Open { path: path.to_owned() });
         }
         let mut text = String::new();
@@ -154,8 +152,9 @@ impl Drop for KeptToken {
 
 #[cfg(test)]
 mod tests {
+    use crate::platform::files::MetadataExt;
+    use crate::platform::files::PermissionsExt;
     use std::fs::Permissions;
-    use std::os::unix::fs::PermissionsExt;
 
     use super::*;
 

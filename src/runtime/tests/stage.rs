@@ -1,7 +1,7 @@
 //! A workspace in a temporary folder, with a user's folders beside it.
 
+use crate::platform::files::DirBuilderExt;
 use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 
 use tempfile::TempDir;

@@ -1,5 +1,6 @@
 //! Changes of real files, made outside the feed.
 
+use crate::platform::files::symlink;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -156,7 +157,7 @@ fn change_feed_skips_ignored_files_and_follows_gitignore_changes() {
         for noise in ["build/o", "build/new/x", "node_modules/m", ".git/index", ".hidden/h"] {
             put(&workspace, noise, "noise");
         }
-        std::os::unix::fs::symlink("src/a", workspace.root().join("link")).unwrap();
+        symlink("src/a", workspace.root().join("link")).unwrap();
         expect(&feed, &[]);
         put(&workspace, ".clangd", "settings");
         put(&workspace, ".github/ci.yml", "people's");

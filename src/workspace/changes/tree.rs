@@ -1,13 +1,13 @@
 //! The remembered tree: watched directories, known files, and their differences from the disk.
 
+use crate::platform::inode::ChangeMarks;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::{ChangeBatch, ChangeFeedLimits, ChangeKind, merge_all};
 use crate::platform::inode::InodeIdentity;
@@ -107,7 +107,7 @@ impl WatchedTree {
             pending: BTreeMap::new(),
             overflowed: false,
             revision: 0,
-            has_unseen_writers: may_have_unseen_writers(rustix::fs::statfs(workspace.root())),
+            has_unseen_writers: may_have_unseen_writers(workspace.root()),
         };
         let since = since.checked_sub(MAX_TIMESTAMP_GRANULARITY).unwrap_or(since);
         let mut pending = BTreeMap::new();
@@ -457,8 +457,8 @@ impl WatchedTree {
 
 /// Returns the identity of the directory at the absolute path `dir`.
 fn directory_identity(dir: &Path) -> Option<InodeIdentity> {
-    let metadata = std::fs::symlink_metadata(dir).ok()?;
-    metadata.is_dir().then(|| InodeIdentity::from_metadata(&metadata))
+    let is_directory = std::fs::symlink_metadata(dir).is_ok_and(|metadata| metadata.is_dir());
+    InodeIdentity::at_name(dir).filter(|_| is_directory)
 }
 
 /// Returns true for hidden directories, which contain private data of tools. The exceptions are
@@ -471,15 +471,13 @@ fn is_hidden(directory: &Path) -> bool {
 
 fn fingerprint(metadata: &Metadata) -> FileFingerprint {
     let mut hasher = DefaultHasher::new();
-    let times = (metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec());
-    (metadata.len(), times, metadata.ino()).hash(&mut hasher);
+    (metadata.len(), ChangeMarks::new(metadata)).hash(&mut hasher);
     hasher.finish()
 }
 
 /// Returns the change, if any, of a file with `metadata` after `since`.
 fn change_since(metadata: &Metadata, since: SystemTime) -> Option<ChangeKind> {
-    let changed = Duration::new(metadata.ctime().max(0) as u64, metadata.ctime_nsec().max(0) as u32);
-    if UNIX_EPOCH + changed < since {
+    if ChangeMarks::new(metadata).changed() < since {
         return None;
     }
     // Not every file system records the time of creation.

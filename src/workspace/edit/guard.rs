@@ -1,6 +1,7 @@
 //! The guard of edits, which refuses changes of control paths in the tree before and after the
 //! plan. Every path is checked twice, as given and as resolved, so that a link does not hide it.
 
+use crate::platform::canonicalize;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -32,7 +33,7 @@ impl WorkspaceGuard {
     /// changed either.
     pub(super) fn new(workspace: &Workspace, protected: &[PathBuf]) -> Self {
         let inside = |path: &PathBuf| {
-            let canonical = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+            let canonical = canonicalize(path).unwrap_or_else(|_| path.clone());
             workspace.workspace_path(&canonical).map(|path| path.as_path().to_owned())
         };
         Self { own: protected.iter().filter_map(inside).collect() }

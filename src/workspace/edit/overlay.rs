@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rustix::io::Errno;
+use crate::platform::files::Errno;
 
 use super::disk::inspect::{FileMetadata, SeenContent, SeenFile, SeenLink, SeenObject, inspect_object};
 use super::disk::locate::{FinalLinkMode, WorkspaceTree};

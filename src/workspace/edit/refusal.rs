@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rustix::io::Errno;
+use crate::platform::files::Errno;
 
 use super::disk::inspect::SeenFile;
 use super::disk::trees::TreeError;

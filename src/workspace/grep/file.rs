@@ -1,9 +1,9 @@
 //! The search of one file for matching lines.
 
+use crate::platform::files::read_exact_at;
 use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
 
 use grep_matcher::{LineTerminator, Matcher};
 use grep_searcher::{
@@ -182,7 +182,7 @@ impl GrepFileSearcher {
 /// stays.
 fn starts_as_utf16(file: &File) -> bool {
     let mut start = [0; 4];
-    file.read_exact_at(&mut start, 0).is_ok() && decode_utf16(&start).is_some()
+    read_exact_at(file, &mut start, 0).is_ok() && decode_utf16(&start).is_some()
 }
 
 /// Fills `buffer` with the content of `file`, which had `size` bytes, and returns its length.

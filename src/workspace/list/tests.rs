@@ -1,7 +1,8 @@
 //! Directories with all kinds of entries.
 
+use crate::platform::OsStrExt;
+use crate::platform::files::{CWD, Mode, mkfifoat, symlink};
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -32,7 +33,7 @@ fn workspace() -> (tempfile::TempDir, Workspace) {
     symlink("../secret", root.join("to-outside")).unwrap();
     symlink("gone", root.join("to-nothing")).unwrap();
     symlink("to-itself", root.join("to-itself")).unwrap();
-    rustix::fs::mkfifoat(rustix::fs::CWD, root.join("pipe"), rustix::fs::Mode::RWXU).unwrap();
+    mkfifoat(CWD, root.join("pipe"), Mode::RWXU).unwrap();
     let workspace = Workspace::open(&root).unwrap();
     (dir, workspace)
 }

@@ -1,9 +1,9 @@
 //! Reading, from every kind of file that a workspace can hold.
 
 use crate::platform::OsStrExt;
+use crate::platform::files::{CWD, Mode, PermissionsExt, makedev, mkfifoat, mknodat, symlink};
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -81,7 +81,7 @@ fn read_of_non_regular_file_or_outside_link_is_refused() {
     fs::write(keep.path().join("secret"), "").unwrap();
     fs::create_dir(keep.path().join("w-evil")).unwrap();
     fs::write(keep.path().join("w-evil/a"), "").unwrap();
-    rustix::fs::mkfifoat(rustix::fs::CWD, root.join("fifo"), rustix::fs::Mode::RWXU).unwrap();
+    mkfifoat(CWD, root.join("fifo"), Mode::RWXU).unwrap();
     let _listener = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
     symlink("fifo", root.join("to-fifo")).unwrap();
     symlink("/dev/zero", root.join("zero")).unwrap();
@@ -122,13 +122,8 @@ fn read_of_non_regular_file_or_outside_link_is_refused() {
 #[test]
 fn read_of_device_inside_workspace_is_refused() {
     let (_keep, workspace) = workspace();
-    let made = rustix::fs::mknodat(
-        rustix::fs::CWD,
-        workspace.root().join("null"),
-        FileType::CharacterDevice,
-        rustix::fs::Mode::RWXU,
-        rustix::fs::makedev(1, 3),
-    );
+    let made =
+        mknodat(CWD, workspace.root().join("null"), FileType::CharacterDevice, Mode::RWXU, makedev(1, 3));
     // Only the system's administrator may make one.
     if made.is_ok() {
         assert_eq!(
@@ -170,7 +165,7 @@ fn read_of_file_without_permission_is_denied() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o0)).unwrap();
     // The system's administrator may read it all the same.
     match read(&workspace, "locked") {
-        Ok(text) => assert!(rustix::process::geteuid().is_root() && text.text == "x"),
+        Ok(text) => assert!(crate::platform::processes::geteuid().is_root() && text.text == "x"),
         Err(error) => assert!(matches!(error, ReadError::Denied { .. }), "{error}"),
     }
 }

@@ -1,9 +1,10 @@
 //! Files of the project outside its commits that are made available to another tree: packages,
 //! generated files, submodules.
 
+use crate::platform::canonicalize;
+use crate::platform::files::symlink;
 use std::fs;
 use std::io;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 /// Folders of installed packages, which are linked. Other ignored files are copied, because they
@@ -64,7 +65,7 @@ pub(super) fn lend(top: &Path, into: &Path, ignored: &[PathBuf], submodules: &[P
 /// Returns true if the folder of `path` is in the tree in `into` and not reached through a link.
 fn may_make(into: &Path, path: &Path) -> bool {
     let parent = path.parent().filter(|parent| parent.is_dir());
-    parent.and_then(|parent| fs::canonicalize(parent).ok()).is_some_and(|real| real.starts_with(into))
+    parent.and_then(|parent| canonicalize(parent).ok()).is_some_and(|real| real.starts_with(into))
 }
 
 /// A folder of links to the entries of `from`. A relative link between two packages is copied as it
@@ -144,7 +145,7 @@ mod tests {
             fs::write(top.join(file), file).unwrap();
         }
         let ignored = ["gen", "node_modules", "target", ".venv", ".env"].map(PathBuf::from);
-        let into = into.canonicalize().unwrap();
+        let into = canonicalize(into).unwrap();
         assert_eq!(lend(&top, &into, &ignored, &[]), Vec::<String>::new());
         assert!(
             into.join("gen/a.ts").is_file() && !into.join("gen").is_symlink() && into.join(".env").is_file()
@@ -162,7 +163,7 @@ mod tests {
             fs::create_dir_all(folder).unwrap();
         }
         symlink(&elsewhere, into.join("a")).unwrap();
-        let into = into.canonicalize().unwrap();
+        let into = canonicalize(into).unwrap();
         lend(&top, &into, &[PathBuf::from("a/gen")], &[PathBuf::from("a/sub")]);
         assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
     }
@@ -175,7 +176,7 @@ mod tests {
             fs::create_dir_all(dir.path().join(folder)).unwrap();
         }
         fs::write(top.join("one/a.py"), "").unwrap();
-        let into = into.canonicalize().unwrap();
+        let into = canonicalize(into).unwrap();
         let gaps = lend(&top, &into, &[], &["one", "two"].map(PathBuf::from));
         assert_eq!(gaps, ["the submodule `two` is missing"]);
         assert!(into.join("one/a.py").is_file());

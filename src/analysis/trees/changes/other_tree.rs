@@ -1,6 +1,7 @@
 //! A tree of the repository that is not the work tree, written out and checked with servers of its
 //! own.
 
+use crate::platform::canonicalize;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use crate::analysis::trees::git_access::{OpenRepository, from_git_error};
 use crate::lsp::documents::view::View;
 use crate::lsp::servers::machine::{MachineLimits, MachineShare};
 use crate::platform::private;
+use crate::platform::process_tree;
 use crate::process::git::checkout::check_out;
 use crate::process::git::difference::ignored_paths;
 use crate::process::git::revision::ComparedTree;
@@ -65,7 +67,7 @@ impl OtherTree {
         .await?;
         // The folder has the project's own name, which some servers show or search for.
         let name = repository.top.file_name().unwrap_or_else(|| "tree".as_ref());
-        let real = folder.path().canonicalize().map_err(|error| io_error(&error))?;
+        let real = canonicalize(folder.path()).map_err(|error| io_error(&error))?;
         let target = real.join("of").join(name);
         let written = check_out(shadow, repository, tree, &target).await.map_err(from_git_error)?;
         let ignored = ignored_paths(shadow, repository).await.map_err(from_git_error)?;
@@ -153,8 +155,8 @@ fn remove_abandoned(trees: &Path) {
     let Ok(entries) = fs::read_dir(trees) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let writer = name.to_str().and_then(|name| name.split('-').next()?.parse::<u32>().ok());
-        let lives = writer.is_some_and(|pid| Path::new("/proc").join(pid.to_string()).exists());
+        let writer = name.to_str().and_then(|name| name.split('-').next()?.parse::<i32>().ok());
+        let lives = writer.is_some_and(process_tree::is_living);
         let age = entry.metadata().and_then(|metadata| metadata.modified()).ok();
         let age = age.and_then(|changed| changed.elapsed().ok());
         if !lives && age.is_some_and(|age| age > ABANDONED_TREE_AGE) {

@@ -1,3 +1,4 @@
+use crate::platform::canonicalize;
 use std::ffi::OsStr;
 use std::fs;
 
@@ -10,7 +11,7 @@ struct Room {
 
 fn room() -> Room {
     let folder = tempfile::tempdir().unwrap();
-    let root = fs::canonicalize(folder.path()).unwrap();
+    let root = canonicalize(folder.path()).unwrap();
     let made = |name: &str| {
         fs::create_dir(root.join(name)).unwrap();
         root.join(name)

@@ -1,5 +1,6 @@
 //! Saving of a server's packages in a folder, without installing them.
 
+use crate::platform::canonicalize;
 use std::fs;
 use std::path::Path;
 
@@ -58,7 +59,7 @@ impl Installer {
         let made = tempfile::Builder::new().prefix("lsp-tools-download-").tempdir();
         let made = made.map_err(InstallError::file("make a folder in", &std::env::temp_dir()))?;
         // npm refuses a prefix below a symbolic link.
-        let folder = fs::canonicalize(made.path()).map_err(InstallError::file("find", made.path()))?;
+        let folder = canonicalize(made.path()).map_err(InstallError::file("find", made.path()))?;
         self.run_steps(job, recipe, &folder, &PackagePlace::Download(target.to_owned())).await
     }
 }

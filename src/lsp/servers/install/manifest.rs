@@ -1,5 +1,6 @@
 //! The manifest of a complete installation: its recipe, its locks and its date.
 
+use crate::platform::files::sync_folder;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -50,7 +51,7 @@ impl InstallationManifest {
     pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
         let unfinished = folder.join("manifest.json.new");
         private::write(&unfinished, &serde_json::to_vec_pretty(self)?)?;
-        fs::File::open(&unfinished)?.sync_all()?;
+        sync_folder(&unfinished)?;
         fs::rename(unfinished, folder.join(NAME))
     }
 }

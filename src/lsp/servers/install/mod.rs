@@ -29,11 +29,12 @@ pub(crate) mod recipes;
 mod report;
 mod step;
 
+use crate::platform::files::{set_mode, symlink};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -460,8 +461,9 @@ fn wrap_gems(folder: &Path) -> io::Result<()> {
         let (home, program) = (folder.to_string_lossy(), stub.to_string_lossy());
         let (home, program) = (shell_word(&home), shell_word(&program));
         let text = format!("#!/bin/sh\nGEM_PATH={home}${{GEM_PATH:+:$GEM_PATH}} exec {program} \"$@\"\n");
-        fs::write(&script, text)?;
-        fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
+        let mut file = File::create(&script)?;
+        file.write_all(text.as_bytes())?;
+        set_mode(&file, 0o755)?;
     }
     Ok(())
 }

@@ -3,10 +3,11 @@
 //! interrupted one may go on writing for a moment after their parent was killed. `current` is
 //! switched to it when it is complete.
 
+use crate::platform::canonicalize;
+use crate::platform::files::symlink;
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, File, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -118,11 +119,10 @@ impl InstallPrefix {
         let name =
             manifest::folder_name(recipes.recipe()).map_err(InstallError::file("name", &self.folder))?;
         let folder = self.folder.join(name);
-        let made = DirBuilder::new().mode(0o700).create(&folder);
-        made.map_err(InstallError::file("make", &folder))?;
+        private::create_folder(&folder).map_err(InstallError::file("make", &folder))?;
         // `npm ci` refuses a prefix below a symbolic link, because it reads it as another package
         // than the lock's.
-        fs::canonicalize(&folder).map_err(InstallError::file("find", &folder))
+        canonicalize(&folder).map_err(InstallError::file("find", &folder))
     }
 
     /// Marks `folder` as complete and activates it. The earlier installation stays until the next

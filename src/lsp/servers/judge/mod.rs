@@ -14,6 +14,7 @@ mod npm;
 mod pypi;
 mod requirement;
 
+use crate::platform::canonicalize;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -238,7 +239,7 @@ impl SessionJudge {
 /// Returns the version of the package of `rule` that `program` runs, read from the packages around
 /// it, or from the file `VERSION` of its installation; `None` if it was not installed so.
 pub(crate) fn judging_version(rule: &JudgeRule, program: &Path) -> Option<String> {
-    let real = program.canonicalize().ok()?;
+    let real = canonicalize(program).ok()?;
     let of_npm = || npm::installed_around(&real, rule.npm.as_deref()?);
     let of_file = || {
         let file = real.parent()?.parent()?.join("VERSION");

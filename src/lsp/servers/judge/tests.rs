@@ -1,3 +1,4 @@
+use crate::platform::files::symlink;
 use std::path::Path;
 
 use super::*;
@@ -168,7 +169,7 @@ fn packages_with_other_versions_are_roots_of_their_own() {
 fn package_that_is_a_link_out_of_the_workspace_is_not_read() {
     let project = Project::new(&[("packages/a/x.ts", "")]);
     let outside = Project::new(&[("typescript/package.json", r#"{"version": "7.0.2"}"#)]);
-    std::os::unix::fs::symlink(outside.folder.path(), project.folder.path().join("node_modules")).unwrap();
+    symlink(outside.folder.path(), project.folder.path().join("node_modules")).unwrap();
     let (told, _) = project.pin("tsc", ".").unwrap();
     assert!(told.contains("out of the workspace"), "{told}");
 }

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use parking_lot::Mutex;
-use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::Notify;
 
 use super::hold::{HoldCause, StartHold};
@@ -15,7 +14,7 @@ use super::snapshot::{
     LedgerRecord, LedgerServer, LedgerStart, MachineSnapshot, PassedOver, StartPhase, start_place,
 };
 use crate::config::{Folders, HeldFile, StateError, StateFolder, StateName};
-use crate::platform::process_tree::read_text;
+use crate::platform::machine;
 
 /// The folder, below the user's state folder.
 const FOLDER: &str = "machine";
@@ -59,16 +58,13 @@ struct OwnRecord {
 /// Returns the current time, in milliseconds of a clock that all processes of the machine share and
 /// that cannot be set.
 pub(crate) fn now_ms() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    let milliseconds = Duration::try_from(now).unwrap_or_default().as_millis();
-    u64::try_from(milliseconds).unwrap_or(u64::MAX)
+    u64::try_from(machine::clock().as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The ledger of this run of the machine: a state folder may outlive it, and several machines may
 /// mount one.
 fn folder(folders: &Folders) -> StateFolder {
-    let boot = read_text("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let boot = StateName::new(boot.trim());
+    let boot = machine::run_id().as_deref().and_then(StateName::new);
     let run = boot.as_ref().map_or("this", StateName::as_str);
     StateFolder::new(folders, format!("{FOLDER}/{run}"), "the ledger of language servers")
 }
@@ -324,7 +320,7 @@ impl OwnRecord {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::MetadataExt;
+    use crate::platform::files::{MetadataExt, PermissionsExt};
 
     use super::*;
 
@@ -395,7 +391,7 @@ mod tests {
         let long_ago = SystemTime::now() - FORMER_RUN_TTL * 2;
         std::fs::File::open(&old).unwrap().set_modified(long_ago).unwrap();
         for entry in [state.path().join(FOLDER), new.clone()] {
-            std::fs::set_permissions(entry, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+            std::fs::set_permissions(entry, PermissionsExt::from_mode(0o700)).unwrap();
         }
         share(&folders).enqueue("s", Some(10));
         assert_eq!((old.exists(), new.exists()), (false, true));

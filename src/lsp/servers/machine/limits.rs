@@ -1,7 +1,7 @@
 //! The limits of language servers on the machine: memory, and the number of simultaneous starts.
 
 use crate::config::ServerSettings;
-use crate::platform::process_tree::read_text;
+use crate::platform::machine;
 
 /// The default minimum of memory for servers of all workspaces together, in bytes: the amount of
 /// one workspace.
@@ -25,17 +25,10 @@ impl MachineLimits {
         let starts = || std::thread::available_parallelism().map_or(0, usize::from).max(MIN_DEFAULT_STARTS);
         Self {
             memory: named
-                .unwrap_or_else(|| (machine_memory().unwrap_or(0) / 2).max(MIN_DEFAULT_MEMORY_BYTES)),
+                .unwrap_or_else(|| (machine::memory().unwrap_or(0) / 2).max(MIN_DEFAULT_MEMORY_BYTES)),
             starts: settings.machine_starts.unwrap_or_else(starts),
         }
     }
-}
-
-/// Returns the memory of the machine in bytes; `None` if the system does not report it.
-fn machine_memory() -> Option<u64> {
-    let text = read_text("/proc/meminfo")?;
-    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    Some(total.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
 }
 
 #[cfg(test)]
@@ -47,7 +40,7 @@ mod tests {
         let usual = MachineLimits::new(&ServerSettings::default());
         assert!(usual.memory >= MIN_DEFAULT_MEMORY_BYTES && usual.starts >= 2, "{usual:?}");
         #[cfg(linux_kernel)]
-        assert_eq!(usual.memory, (machine_memory().unwrap() / 2).max(MIN_DEFAULT_MEMORY_BYTES));
+        assert_eq!(usual.memory, (machine::memory().unwrap() / 2).max(MIN_DEFAULT_MEMORY_BYTES));
         let settings = ServerSettings {
             machine_memory_budget_mb: Some(100),
             machine_starts: Some(1),

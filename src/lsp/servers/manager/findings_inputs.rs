@@ -1,6 +1,7 @@
 //! Everything beside the workspace's files that the findings of a server follow from. Findings that
 //! are kept for later processes are kept together with it.
 
+use crate::platform::canonicalize;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -140,8 +141,8 @@ fn digest_of(
 /// Returns a digest of the files of a server that `lsp-tools install` has installed. Other programs
 /// may be scripts that lead to files elsewhere, or select one of several.
 fn installation_digest(prefix: &Path, located: &LocatedProgram, until: Instant) -> Option<TreeDigest> {
-    let program = fs::canonicalize(&located.program).ok()?;
-    let prefix = fs::canonicalize(prefix).ok()?;
+    let program = canonicalize(&located.program).ok()?;
+    let prefix = canonicalize(prefix).ok()?;
     let is_ours = located.origin == ProgramOrigin::Prefix && program.starts_with(&prefix);
     is_ours.then(|| folder_digest(&prefix, is_bytecode, |_| Some(FileAspect::SizeAndTime), until))?
 }
@@ -166,7 +167,7 @@ impl PythonInputs {
         let found = inputs.python.environment.as_ref()?;
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         (!PYTHON_PATHS.into_iter().any(is_set)).then_some(())?;
-        let environment = fs::canonicalize(&found.folder).ok()?;
+        let environment = canonicalize(&found.folder).ok()?;
         let mut state = plain_settings(&environment)?;
         let own = found.interpreter.clone();
         state.push_str(&format!("{:?}", own.as_ref().map(|program| setup.pin(program).is_some())));
@@ -176,7 +177,7 @@ impl PythonInputs {
         }
         let mut libraries = BTreeSet::new();
         for program in [python::base_interpreter(setup).await, own].into_iter().flatten() {
-            let program = fs::canonicalize(program).ok()?;
+            let program = canonicalize(program).ok()?;
             // Its place, size and times.
             state.push_str(&format!("{program:?} {:?}", FileStamp::from_path(&program)));
             libraries.extend(standard_libraries(&program)?);
@@ -187,8 +188,8 @@ impl PythonInputs {
     /// The digests of the environment and the standard libraries.
     fn digests(&self, root: &Path, until: Instant) -> Option<Vec<TreeDigest>> {
         let is_unread = |folder: &Path| {
-            let lib = || fs::canonicalize(folder.with_file_name("lib")).ok();
-            let is_copy = folder.ends_with("lib64") && fs::canonicalize(folder).ok() == lib();
+            let lib = || canonicalize(folder.with_file_name("lib")).ok();
+            let is_copy = folder.ends_with("lib64") && canonicalize(folder).ok() == lib();
             is_copy || is_bytecode(folder) || folder.ends_with("bin") && folder.join("activate").exists()
         };
         let environment = folder_digest(&self.environment, is_unread, |path| self.aspect(path, root), until);
@@ -220,7 +221,7 @@ impl PythonInputs {
                 return HARMLESS_CODE.contains(&line.trim_end_matches(';'));
             }
             // A comment names no folder, and an empty line the folder of the file.
-            fs::canonicalize(file.with_file_name(".").join(line)).map_or(true, |path| {
+            canonicalize(file.with_file_name(".").join(line)).map_or(true, |path| {
                 path.is_dir() && (path.starts_with(root) || path.starts_with(&self.environment))
             })
         };
@@ -409,7 +410,7 @@ mod tests {
     #[test]
     fn environment_that_may_lead_elsewhere_has_no_digest() {
         let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let environment = fs::canonicalize(folder.path()).unwrap();
+        let environment = canonicalize(folder.path()).unwrap();
         let site = environment.join("lib/python3.11/site-packages");
         let inputs = inputs(&environment, None);
         let digest = || digests(&inputs).map(|found| found[0].content);
@@ -460,7 +461,7 @@ mod tests {
     #[test]
     fn standard_library_of_the_base_interpreter_has_a_digest() {
         let folder = tempfile::tempdir().unwrap();
-        let root = fs::canonicalize(folder.path()).unwrap();
+        let root = canonicalize(folder.path()).unwrap();
         let (program, library) = (root.join("base/bin/python3"), root.join("base/lib/python3.11"));
         write(&program, "");
         assert_eq!(standard_libraries(&program), None);

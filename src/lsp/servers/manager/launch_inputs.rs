@@ -3,10 +3,10 @@
 //! them changes, a server that would not notice by itself is restarted
 //! ([`recheck`](super::recheck)).
 
+use crate::platform::inode;
 use std::collections::BTreeSet;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::os::unix::fs::DirEntryExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -145,7 +145,7 @@ fn packages_hash<'a>(folders: impl Iterator<Item = &'a PathBuf>) -> u64 {
     let mut all = BTreeSet::new();
     for (number, folder) in folders.enumerate() {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        let entries = entries.map(|entry| (number, entry.file_name(), entry.ino()));
+        let entries = entries.map(|entry| (number, entry.file_name(), inode::number_of(&entry)));
         // Files that tools leave there while they run.
         all.extend(entries.filter(|(_, name, _)| name != "__pycache__" && name != ".cache"));
     }

@@ -1,5 +1,6 @@
 //! The Python environment of a server, to run it or only to read it.
 
+use crate::platform::canonicalize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -205,7 +206,7 @@ async fn interpreter_wrapper(setup: &ManagerSetup, libraries: &Libraries) -> Res
 pub(super) async fn base_interpreter(setup: &ManagerSetup) -> Option<PathBuf> {
     let found = python::base_interpreter(&setup.workspace)?;
     let path = PathBuf::from(evaluate(setup, &found, "-ISBc", "sys.executable").await?);
-    let real = path.canonicalize().ok()?;
+    let real = canonicalize(&path).ok()?;
     (path.is_absolute() && !real.starts_with(setup.workspace.root())).then_some(path)
 }
 

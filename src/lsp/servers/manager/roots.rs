@@ -176,6 +176,7 @@ fn has_marker(workspace: &Workspace, server: &ServerSpec, folder: &WorkspacePath
 
 #[cfg(test)]
 mod tests {
+    use crate::platform::files::symlink;
     use std::fs;
     use std::path::Path;
     use std::time::Duration;
@@ -214,7 +215,7 @@ mod tests {
         assert_eq!(remembered(), "sub/inner");
         fs::remove_file(folder.join("setup.py")).unwrap();
         assert_eq!(remembered(), "sub");
-        std::os::unix::fs::symlink("nowhere", folder.join(".git")).unwrap();
+        symlink("nowhere", folder.join(".git")).unwrap();
         assert_eq!(root(), "sub/inner");
     }
 

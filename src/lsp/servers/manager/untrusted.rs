@@ -1,6 +1,7 @@
 //! The start of a server in an untrusted project, so that it runs nothing of the project, or its
 //! refusal.
 
+use crate::platform::canonicalize;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -152,7 +153,7 @@ fn found_sign(signs: &[FileSign], root: &Path) -> Option<String> {
 /// Returns the folders in which a server and its tools look for project files: its root, the
 /// folders directly in it, and the folders above it, up to but without the user's home folder.
 fn searched_folders(root: &Path) -> Vec<PathBuf> {
-    let home = etcetera::home_dir().ok().and_then(|home| home.canonicalize().ok());
+    let home = etcetera::home_dir().ok().and_then(|home| canonicalize(home).ok());
     let above = root.ancestors().take_while(|folder| Some(*folder) != home.as_deref());
     above.map(Path::to_owned).chain(inner_folders(root)).collect()
 }
@@ -171,7 +172,7 @@ mod tests {
             assert!(folders.contains(&folder), "{}", folder.display());
         }
         assert!(!folders.contains(&root.join("inner/deep")));
-        let home = etcetera::home_dir().unwrap().canonicalize().unwrap();
+        let home = canonicalize(etcetera::home_dir().unwrap()).unwrap();
         let folders = searched_folders(&home.join("work/root"));
         assert_eq!(folders, [home.join("work/root"), home.join("work")]);
         assert!(!searched_folders(&home).contains(&home));

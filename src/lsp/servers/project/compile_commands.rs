@@ -1,6 +1,7 @@
 //! The source files that a JSON Compilation Database names
 //! (<https://clang.llvm.org/docs/JSONCompilationDatabase.html>).
 
+use crate::platform::canonicalize;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::File;
@@ -44,7 +45,7 @@ impl CompileCommands {
             return true;
         }
         let mut namesakes = self.files.iter().filter(|file| file.file_name() == absolute.file_name());
-        namesakes.any(|file| file.canonicalize().is_ok_and(|real| real == absolute))
+        namesakes.any(|file| canonicalize(file).is_ok_and(|real| real == absolute))
     }
 }
 
@@ -77,14 +78,15 @@ impl<'de> Visitor<'de> for EntryVisitor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::files::symlink;
 
     #[test]
     fn files_are_found_by_directory_and_through_links() {
         let folder = tempfile::tempdir().expect("a folder");
-        let root = folder.path().canonicalize().expect("a path");
+        let root = canonicalize(folder.path()).expect("a path");
         std::fs::create_dir_all(root.join("real/src")).expect("a folder");
         std::fs::write(root.join("real/src/c.c"), "").expect("a file");
-        std::os::unix::fs::symlink("real", root.join("link")).expect("a link");
+        symlink("real", root.join("link")).expect("a link");
         let text = serde_json::json!([
             { "directory": root.join("build"), "file": "../src/a.c", "command": "cc" },
             { "directory": ".", "file": "src/b.c", "arguments": ["cc"] },

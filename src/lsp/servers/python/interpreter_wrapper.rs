@@ -1,5 +1,6 @@
 //! A stand-in interpreter that answers for an environment and runs nothing of it.
 
+use crate::platform::canonicalize;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -36,7 +37,7 @@ pub(crate) fn ensure_wrapper(
 fn program(base: &Path, workspace: &Workspace, libraries: &Libraries) -> String {
     let mut closed: Vec<PathBuf> = vec![workspace.root().to_owned(), libraries.environment.clone()];
     closed.extend(libraries.folders.iter().cloned());
-    let real: Vec<PathBuf> = closed.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
+    let real: Vec<PathBuf> = closed.iter().filter_map(|folder| canonicalize(folder).ok()).collect();
     closed.extend(real);
     closed.sort();
     closed.dedup();

@@ -1,5 +1,6 @@
 //! The import paths of a Python environment, read from its files. Nothing is run.
 
+use crate::platform::canonicalize;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,7 +36,7 @@ impl Libraries {
     pub(crate) fn discover(workspace: &Workspace, environment: &PythonEnvironment) -> Self {
         let rooms = LibraryBounds {
             workspace: workspace.root(),
-            environment: environment.folder.canonicalize().unwrap_or_else(|_| environment.folder.clone()),
+            environment: canonicalize(&environment.folder).unwrap_or_else(|_| environment.folder.clone()),
         };
         let (mut version, site) = match is_bare(&environment.folder) {
             true => (version_in(&environment.folder), vec![environment.folder.join("lib")]),
@@ -101,7 +102,7 @@ struct LibraryBounds<'a> {
 impl LibraryBounds<'_> {
     /// Returns true if `path` lies there, its links followed.
     fn contains(&self, path: &Path) -> bool {
-        let real = path.canonicalize();
+        let real = canonicalize(path);
         real.is_ok_and(|real| real.starts_with(self.workspace) || real.starts_with(&self.environment))
     }
 }
@@ -142,7 +143,7 @@ fn site_packages(folder: &Path) -> (Option<(u8, u8)>, Vec<PathBuf>) {
     };
     let Some((newest, site)) = pythons("lib") else { return (None, Vec::new()) };
     let mut all = vec![site];
-    let is_other = |other: &PathBuf| other.canonicalize().ok() != all[0].canonicalize().ok();
+    let is_other = |other: &PathBuf| canonicalize(other).ok() != canonicalize(&all[0]).ok();
     let more = pythons("lib64").map(|(_, site)| site).filter(is_other);
     all.extend(more);
     (Some(newest), all)

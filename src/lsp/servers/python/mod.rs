@@ -13,6 +13,7 @@ mod interpreter_wrapper;
 mod libraries;
 mod tools;
 
+use crate::platform::canonicalize;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -145,7 +146,7 @@ fn allowed_environment(
     tools: &ToolFolders,
     folder: PathBuf,
 ) -> Option<PythonEnvironment> {
-    let real = folder.canonicalize().ok()?;
+    let real = canonicalize(&folder).ok()?;
     let origin = match real.starts_with(workspace.root()) {
         true => EnvironmentOrigin::Project,
         false if tools.contains_environment(&real) => EnvironmentOrigin::Tool,

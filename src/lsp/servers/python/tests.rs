@@ -1,5 +1,6 @@
+use crate::platform::canonicalize;
+use crate::platform::files::{CWD, PermissionsExt, mkfifoat, symlink};
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use tempfile::TempDir;
@@ -21,7 +22,7 @@ impl Bench {
     }
 
     fn beside(&self, name: &str) -> PathBuf {
-        self.temp.path().canonicalize().unwrap().join(name)
+        canonicalize(self.temp.path()).unwrap().join(name)
     }
 
     fn user(&self) -> UserWord {
@@ -121,7 +122,7 @@ fn python_libraries_follow_pth_files_inside_the_project() {
     bench.write(&format!("{site}/b.pth"), &format!("# c\nimport os\n../../../../src\nnothing\n{outside}\n"));
     bench.write(&format!("{site}/.hidden.pth"), "../../../../src\n");
     symlink("lib", bench.beside("p/.venv/lib64")).unwrap();
-    rustix::fs::mkfifoat(rustix::fs::CWD, bench.beside(&format!("{site}/a.pth")), 0o600.into()).unwrap();
+    mkfifoat(CWD, bench.beside(&format!("{site}/a.pth")), 0o600.into()).unwrap();
     let libraries = bench.libraries("p/.venv");
     let site = bench.beside(site);
     assert_eq!(libraries.folders, [site.clone(), site.join("../../../../src")]);

@@ -1,5 +1,6 @@
 //! The folders in which Poetry, Pipenv, Hatch and PDM keep environments beside `.venv`.
 
+use crate::platform::canonicalize;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,7 +59,7 @@ impl ToolFolders {
     /// environments.
     pub(super) fn contains_environment(&self, folder: &Path) -> bool {
         let all = [&self.poetry, &self.pipenv, &self.hatch, &self.pdm];
-        let real = all.into_iter().flatten().filter_map(|tool| tool.canonicalize().ok());
+        let real = all.into_iter().flatten().filter_map(|tool| canonicalize(tool).ok());
         real.into_iter().any(|tool| folder.starts_with(&tool) && folder != tool)
     }
 
@@ -122,7 +123,7 @@ fn poetry_folder(config: Option<&Path>, cache: Option<PathBuf>) -> Option<PathBu
 
 /// The hash by which Poetry, Pipenv and Hatch name the environment of the project at `path`.
 pub(super) fn hash_of(path: &Path) -> String {
-    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let real = canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mut hash = BASE64_URL_SAFE.encode(Sha256::digest(real.as_os_str().as_encoded_bytes()));
     hash.truncate(ENVIRONMENT_HASH_CHARS);
     hash

@@ -1,5 +1,6 @@
 //! Bounded reading of the files of chat stores.
 
+use crate::platform::canonicalize;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -57,6 +58,6 @@ pub(super) fn written_at_ms(stamp: &FileStamp) -> i64 {
 /// Returns true if a session in `folder` belongs to the workspace at `root`: in it, or below it.
 pub(super) fn belongs_to_workspace(folder: &Path, root: &Path) -> bool {
     // The links of a deleted folder cannot be resolved.
-    let real = std::fs::canonicalize(folder);
+    let real = canonicalize(folder);
     real.as_deref().unwrap_or(folder).starts_with(root)
 }

@@ -1,5 +1,6 @@
 //! The folders that are searched for skills.
 
+use crate::platform::canonicalize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -161,7 +162,7 @@ fn configured_folder(context: &Context, given: &str) -> Option<ConfiguredSkillFo
         None => PathBuf::from(given),
     };
     // A folder that a link leads to in the workspace is part of the workspace.
-    let real = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+    let real = canonicalize(&path).unwrap_or_else(|_| path.clone());
     let inside = if path.is_absolute() {
         context.workspace.workspace_path(&real)
     } else {

@@ -1,5 +1,6 @@
 //! The run of one task: start of the program, its order, its output, its end.
 
+use crate::platform::canonicalize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -115,7 +116,7 @@ fn command(context: &Context, order: &TaskOrder) -> Result<(PathBuf, Vec<OsStrin
         ToolError::new(ErrorCode::NotFound, what)
             .with_hint("`runner` must begin with an absolute path or the name of a program on PATH")
     })?;
-    let real = std::fs::canonicalize(&program).unwrap_or_else(|_| program.clone());
+    let real = canonicalize(&program).unwrap_or_else(|_| program.clone());
     if context.workspace.workspace_path(&program).is_some()
         || context.workspace.workspace_path(&real).is_some()
     {

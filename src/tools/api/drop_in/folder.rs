@@ -1,7 +1,7 @@
 //! Folders with dropped-in tools, and stamps that show when they change.
 
+use crate::workspace::FileStamp;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -110,15 +110,9 @@ fn fingerprint(text: &str) -> [i64; 4] {
 }
 
 fn add_stamp(found: &mut DropInContents, name: &str, path: &Path) {
-    let stat = fs::metadata(path).map(|data| {
-        [
-            data.size() as i64,
-            data.mtime() * 1_000_000_000 + data.mtime_nsec(),
-            data.ctime_nsec(),
-            data.ino() as i64,
-        ]
-    });
-    found.stamps.0.push((name.to_owned(), stat.unwrap_or_default()));
+    let stamp = FileStamp::from_path(path)
+        .map(|seen| [seen.size.cast_signed(), seen.mtime_ns, seen.ctime_ns, seen.inode.cast_signed()]);
+    found.stamps.0.push((name.to_owned(), stamp.unwrap_or_default()));
 }
 
 fn stem_of(name: &str) -> Option<(String, DropInForm)> {

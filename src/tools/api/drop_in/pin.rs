@@ -1,5 +1,6 @@
 //! The pins of a project's tool: its manifest, and the programs and files that its command names.
 
+use crate::platform::canonicalize;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
@@ -85,13 +86,13 @@ pub(super) fn resolve_program(manifest: &ToolManifest, workspace: &Workspace) ->
         false => ProgramPath::of_user(workspace).find(word),
     };
     let found = found.ok_or_else(|| format!("its program `{word}` was not found or is not executable"))?;
-    std::fs::canonicalize(&found).map_err(|error| format!("its program `{word}` cannot be found: {error}"))
+    canonicalize(&found).map_err(|error| format!("its program `{word}` cannot be found: {error}"))
 }
 
 /// The files of the project among its arguments, such as scripts for an interpreter.
 fn files_in(manifest: &ToolManifest, root: &Path) -> Vec<PathBuf> {
     let words = manifest.command.iter().skip(1);
     let parts = words.map(|word| word.split_once('=').map_or(word.as_str(), |(_, value)| value));
-    let paths = parts.filter_map(|part| std::fs::canonicalize(root.join(part)).ok());
+    let paths = parts.filter_map(|part| canonicalize(root.join(part)).ok());
     paths.filter(|path| path.starts_with(root) && path.is_file()).collect()
 }

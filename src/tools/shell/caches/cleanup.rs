@@ -2,15 +2,15 @@
 //! and removed regardless of their content.
 
 use crate::platform::OsStrExt;
+use crate::platform::files::{
+    AsFd, AtFlags, BorrowedFd, CWD, Errno, FileType, Mode, OFlags, OwnedFd, entries, openat, renameat,
+    unlinkat,
+};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
-use rustix::io::Errno;
 
 use crate::platform::private;
 
@@ -94,7 +94,7 @@ struct FolderRemovalLevel {
 /// are added first.
 fn remove(path: &Path) -> io::Result<()> {
     let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
-    let above = rustix::fs::openat(CWD, above, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let above = openat(CWD, above, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let mut levels = vec![open_emptied(above.as_fd(), name)?];
     let mut brought = 0_u64;
     while let Some(depth) = levels.len().checked_sub(1) {
@@ -103,7 +103,7 @@ fn remove(path: &Path) -> io::Result<()> {
             let done = levels.pop();
             let above = levels.last().map_or(above.as_fd(), |level| level.folder.as_fd());
             if let Some(done) = done {
-                rustix::fs::unlinkat(above, &done.name, AtFlags::REMOVEDIR)?;
+                unlinkat(above, &done.name, AtFlags::REMOVEDIR)?;
             }
             continue;
         };
@@ -119,7 +119,7 @@ fn remove(path: &Path) -> io::Result<()> {
                 break name;
             }
         };
-        rustix::fs::renameat(&levels[depth].folder, &next, &levels[0].folder, &name)?;
+        renameat(&levels[depth].folder, &next, &levels[0].folder, &name)?;
         levels[0].folders.push(name);
     }
     Ok(())
@@ -129,19 +129,15 @@ fn remove(path: &Path) -> io::Result<()> {
 fn open_emptied(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<FolderRemovalLevel> {
     let folder = private::open_with_all_rights(above, name)?;
     let mut folders = Vec::new();
-    for entry in Dir::read_from(&folder)? {
-        let entry = entry?;
-        let name = OsStr::from_bytes(entry.file_name().to_bytes());
-        if name == "." || name == ".." {
+    for entry in entries(&folder)? {
+        let (name, kind) = entry?;
+        if kind == FileType::Directory {
+            folders.push(name);
             continue;
         }
-        if entry.file_type() == FileType::Directory {
-            folders.push(name.to_owned());
-            continue;
-        }
-        match rustix::fs::unlinkat(&folder, name, AtFlags::empty()) {
+        match unlinkat(&folder, &name, AtFlags::empty()) {
             // Some file systems do not report the kind of an entry.
-            Err(Errno::ISDIR) => folders.push(name.to_owned()),
+            Err(Errno::ISDIR) => folders.push(name),
             done => done?,
         }
     }
@@ -150,7 +146,7 @@ fn open_emptied(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<FolderRemoval
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use crate::platform::files::{PermissionsExt, mkdirat, openat, symlink};
 
     use super::*;
 
@@ -195,10 +191,10 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let top = temp.path().join("top");
         fs::create_dir(&top).unwrap();
-        let mut folder = rustix::fs::openat(CWD, &top, OFlags::DIRECTORY, Mode::empty()).unwrap();
+        let mut folder = openat(CWD, &top, OFlags::DIRECTORY, Mode::empty()).unwrap();
         for _ in 0..5 * MAX_CACHE_REMOVAL_DEPTH {
-            rustix::fs::mkdirat(&folder, "d", Mode::RWXU).unwrap();
-            folder = rustix::fs::openat(&folder, "d", OFlags::DIRECTORY, Mode::empty()).unwrap();
+            mkdirat(&folder, "d", Mode::RWXU).unwrap();
+            folder = openat(&folder, "d", OFlags::DIRECTORY, Mode::empty()).unwrap();
         }
         remove(&top).unwrap();
         assert!(!top.exists());

@@ -5,19 +5,19 @@
 //! write to the mirror too, so nothing in it is trusted: each step goes from an open folder to an
 //! entry in it and follows no link.
 
+use crate::platform::files::readlinkat;
+use crate::platform::files::{
+    AsFd, AtFlags, BorrowedFd, CWD, Errno, FileType, Mode, OFlags, OwnedFd, entries, mkdirat, openat,
+    symlinkat, unlinkat,
+};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Write as _};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
-use rustix::io::Errno;
-
-use crate::workspace::Workspace;
+use crate::workspace::{FileStamp, Workspace};
 
 /// The greatest depth of a mirror.
 const MAX_MIRROR_DEPTH: u8 = 32;
@@ -56,7 +56,7 @@ pub(super) enum MirrorEnd {
 
 /// The state of a user's folder when it was listed, or of a file when it was copied; `None` if it
 /// did not exist.
-pub(super) type MirrorStamp = (PathBuf, Option<[i64; 4]>);
+pub(super) type MirrorStamp = (PathBuf, Option<[i64; 2]>);
 
 impl Mirror {
     fn is_leaf_depth(&self, depth: u8) -> bool {
@@ -77,9 +77,9 @@ impl Mirror {
 
 /// The present state of a file or folder. A different state later means that it was written, or
 /// that entries were added or removed.
-pub(super) fn stat_stamp(path: &Path) -> Option<[i64; 4]> {
-    let seen = fs::metadata(path).ok()?;
-    Some([seen.dev().cast_signed(), seen.ino().cast_signed(), seen.mtime(), seen.mtime_nsec()])
+pub(super) fn stat_stamp(path: &Path) -> Option<[i64; 2]> {
+    let seen = FileStamp::from_path(path)?;
+    Some([seen.inode.cast_signed(), seen.mtime_ns])
 }
 
 /// Mirrors the part of the user's folder `theirs` in `to`, until `until` at most. Returns the
@@ -115,7 +115,7 @@ pub(super) fn copy(file: &str, theirs: &Path, to: BorrowedFd<'_>) -> io::Result<
     let path = Path::new(file);
     let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
     let folder = open_path(to, above)?;
-    match rustix::fs::unlinkat(&folder, name, AtFlags::empty()) {
+    match unlinkat(&folder, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
         Err(error) => return Err(error.into()),
     }
@@ -138,7 +138,7 @@ fn copy_new(from: &Path, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()>
 /// Writes `name` in `folder`, if it does not exist.
 fn write_new(content: &[u8], folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    match rustix::fs::openat(folder, name, flags, Mode::RUSR | Mode::WUSR) {
+    match openat(folder, name, flags, Mode::RUSR | Mode::WUSR) {
         Ok(file) => fs::File::from(file).write_all(content),
         Err(Errno::EXIST) => Ok(()),
         Err(error) => Err(error.into()),
@@ -159,7 +159,7 @@ fn write_alternates(from: &Path, to: BorrowedFd<'_>) -> io::Result<()> {
 /// # Errors
 /// If the operating system denies it.
 pub(super) fn open(caches: &Path, name: &str) -> io::Result<OwnedFd> {
-    let caches = rustix::fs::openat(CWD, caches, FOLDER, Mode::empty())?;
+    let caches = openat(CWD, caches, FOLDER, Mode::empty())?;
     open_or_create_folder(caches.as_fd(), OsStr::new(name))
 }
 
@@ -173,13 +173,13 @@ const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::C
 /// Opens the folder `name` in `folder`, and creates it if necessary. Another entry that a command
 /// has put there is removed.
 fn open_or_create_folder(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
-    let make = || match rustix::fs::mkdirat(folder, name, Mode::RWXU) {
-        Ok(()) | Err(Errno::EXIST) => rustix::fs::openat(folder, name, FOLDER, Mode::empty()),
+    let make = || match mkdirat(folder, name, Mode::RWXU) {
+        Ok(()) | Err(Errno::EXIST) => openat(folder, name, FOLDER, Mode::empty()),
         Err(error) => Err(error),
     };
     let made = make().or_else(|error| match error {
         Errno::NOTDIR | Errno::LOOP => {
-            rustix::fs::unlinkat(folder, name, AtFlags::empty())?;
+            unlinkat(folder, name, AtFlags::empty())?;
             make()
         }
         error => Err(error),
@@ -253,7 +253,7 @@ impl MirrorWalk<'_> {
         if !is_folder && matches!(self.mirror.ending, MirrorEnd::Repositories) {
             return copy_new(&from, to, name);
         }
-        match rustix::fs::symlinkat(&from, to, name) {
+        match symlinkat(&from, to, name) {
             // The link exists, or a command has created another entry.
             Ok(()) | Err(Errno::EXIST) => Ok(()),
             Err(error) => Err(error.into()),
@@ -266,15 +266,14 @@ impl MirrorWalk<'_> {
 fn remove_stale_links(from: &Path, to: BorrowedFd<'_>, names: &BTreeSet<OsString>) -> io::Result<()> {
     use crate::platform::OsStrExt;
 
-    for entry in Dir::read_from(to)? {
-        let entry = entry?;
-        let name = OsStr::from_bytes(entry.file_name().to_bytes());
-        if entry.file_type() != FileType::Symlink || names.contains(name) {
+    for entry in entries(to)? {
+        let (name, kind) = entry?;
+        if kind != FileType::Symlink || names.contains(&name) {
             continue;
         }
-        let target = rustix::fs::readlinkat(to, name, Vec::new())?;
-        if target.to_bytes() == from.join(name).as_os_str().as_bytes() {
-            rustix::fs::unlinkat(to, name, AtFlags::empty())?;
+        let target = readlinkat(to, &name, Vec::new())?;
+        if target.as_bytes() == from.join(&name).as_os_str().as_bytes() {
+            unlinkat(to, &name, AtFlags::empty())?;
         }
     }
     Ok(())

@@ -14,10 +14,11 @@ mod cleanup;
 mod mirror;
 mod table;
 
+use crate::platform::canonicalize;
+use crate::platform::files::AsFd;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -144,7 +145,7 @@ impl CachesWanted {
         });
         let stays = theirs.as_ref().is_some_and(|theirs| {
             let written = if tool.writes.is_empty() { theirs.clone() } else { theirs.join(tool.writes) };
-            let written = written.canonicalize().unwrap_or(written);
+            let written = canonicalize(&written).unwrap_or(written);
             self.writable.iter().any(|open| written.starts_with(open))
         });
         let led = RedirectedTool { tool, user_folder: theirs, own_folder: folder.join(tool.folder) };

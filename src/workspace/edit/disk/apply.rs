@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rustix::io::Errno;
+use crate::platform::files::{Errno, symlinkat};
 
 use super::atomic::{self, Obstacle};
 use super::folders::FolderHandleCache;
@@ -71,7 +71,7 @@ fn apply_step(
         StructureStep::MakeLink { path, target } => {
             let (folder, name) = folders.folder_of(path)?;
             folders.mark_unsynced(path);
-            rustix::fs::symlinkat(target.as_slice(), &folder, name)?;
+            symlinkat(target.as_slice(), &folder, name)?;
         }
         StructureStep::Move { from, to, identity, hash } => move_one(folders, from, to, *identity, *hash)?,
         StructureStep::Remove { path, spare, identity, what } => {

@@ -6,18 +6,18 @@
 //! to the old file between the comparison and the exchange is therefore noticed, and the exchange
 //! reversed.
 
+use crate::platform::files::to_errno;
+use crate::platform::files::{
+    AsFd, AtFlags, Errno, Gid, Mode, OFlags, RenameFlags, Uid, fchmod, fchown, fstat, fsync, linkat, mkdirat,
+    openat, renameat_with, unlinkat,
+};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
-use std::os::fd::AsFd;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Uid};
-use rustix::fs::{fchmod, fchown, fstat, fsync, linkat, mkdirat, openat, renameat_with, unlinkat};
-use rustix::io::Errno;
-
-use super::inspect::{FileMetadata, SeenObject, identity_at, inspect_object, names_in, to_errno};
+use super::inspect::{FileMetadata, SeenObject, identity_at, inspect_object, names_in};
 use super::locate::FolderHandle;
 use crate::platform::inode::InodeIdentity;
 use crate::platform::xattr;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use rustix::io::Errno;
+use crate::platform::files::Errno;
 
 use super::atomic::sync_folder;
 use super::locate::{FolderHandle, WorkspaceTree};

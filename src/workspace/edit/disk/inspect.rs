@@ -1,17 +1,16 @@
 //! The object at a path: identity, metadata and content, for comparison, change and restoration.
 
+use crate::platform::files::to_errno;
+use crate::platform::files::{
+    Access, AsFd, AtFlags, Errno, FileType, Mode, OFlags, OwnedFd, Stat, accessat, entries, fstat, openat,
+    readlinkat, statat,
+};
 use crate::platform::inode::InodeIdentity;
-use crate::platform::{OsStrExt, OsStringExt};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use rustix::fs::{
-    Access, AtFlags, Dir, FileType, Mode, OFlags, Stat, accessat, fstat, openat, readlinkat, statat,
-};
-use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::locate::FolderHandle;
@@ -133,14 +132,9 @@ fn read(fd: &OwnedFd, limit: u64) -> Result<Option<SeenContent>, Errno> {
 
 /// The names in `folder`, sorted.
 pub(super) fn names_in(folder: &FolderHandle) -> Result<Vec<OsString>, Errno> {
-    let mut names = Vec::new();
-    for entry in Dir::read_from(folder)? {
-        let name = entry?.file_name().to_bytes().to_vec();
-        if name != b"." && name != b".." {
-            names.push(OsString::from_vec(name));
-        }
-    }
-    names.sort_by(|left, right| left.as_bytes().cmp(right.as_bytes()));
+    let names: Result<Vec<_>, Errno> = entries(folder)?.map(|entry| entry.map(|(name, _)| name)).collect();
+    let mut names = names?;
+    names.sort_unstable();
     Ok(names)
 }
 
@@ -159,8 +153,4 @@ impl FileMetadata {
         let mode = stat.st_mode as u32 & 0o7777;
         Ok(Self { mode, user: stat.st_uid, group: stat.st_gid, attributes: xattr::read_all(fd)? })
     }
-}
-
-pub(super) fn to_errno(error: std::io::Error) -> Errno {
-    Errno::from_io_error(&error).unwrap_or(Errno::IO)
 }

@@ -1,8 +1,7 @@
 //! Removal of an empty file that a language server created before its edit was accepted, with the
 //! folders that it created for it.
 
-use rustix::fs::{AtFlags, FileType, statat, unlinkat};
-use rustix::io::Errno;
+use crate::platform::files::{AtFlags, Errno, FileType, statat, unlinkat};
 
 use super::atomic::remove_empty;
 use super::locate::{FinalLinkMode, WorkspaceTree};
@@ -42,6 +41,7 @@ impl Workspace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::files::symlink;
 
     #[test]
     fn only_empty_files_and_folders_are_removed() {
@@ -53,7 +53,7 @@ mod tests {
         std::fs::create_dir_all(folder.path().join("new/deep")).unwrap();
         std::fs::write(folder.path().join("new/deep/empty"), "").unwrap();
         std::fs::write(folder.path().join("full"), "x").unwrap();
-        std::os::unix::fs::symlink("full", folder.path().join("link")).unwrap();
+        symlink("full", folder.path().join("link")).unwrap();
         let rest = ["full", "link", "absent"].map(path);
         workspace.remove_empty_entries(&missing).unwrap();
         workspace.remove_empty_entries(&rest).unwrap();

@@ -6,13 +6,10 @@
 //! kernel: it returns to a descriptor that was opened on the way.
 
 use crate::platform::OsStringExt;
+use crate::platform::files::{AsFd, BorrowedFd, Errno, Mode, OFlags, OwnedFd, openat, readlinkat};
 use std::ffi::{OsStr, OsString};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-
-use rustix::fs::{Mode, OFlags, openat, readlinkat};
-use rustix::io::Errno;
 
 use crate::platform::jail::location_flags;
 use crate::workspace::Workspace;

@@ -4,8 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::fstat;
-use rustix::io::Errno;
+use crate::platform::files::{Errno, fstat};
 
 use super::atomic::is_temporary;
 use super::inspect::{SeenObject, inspect_object, names_in};

@@ -5,6 +5,7 @@
 //! transaction: `N.begun` until all steps are done, `N.done` until their temporary files are
 //! removed, `N` after that. Each change of name is one rename, so an entry is never in between.
 
+use crate::platform::files::sync_folder;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -127,7 +128,7 @@ impl Journal {
             file.write_all(&text)?;
             file.sync_data()?;
             fs::rename(&draft, &path)?;
-            File::open(&self.folder)?.sync_all()
+            sync_folder(&self.folder)
         };
         match write() {
             Ok(()) => Ok(JournalEntry { id: record.id, progress: JournalProgress::Begun, path }),

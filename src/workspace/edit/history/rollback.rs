@@ -7,8 +7,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, RenameFlags, readlinkat, renameat_with, unlinkat};
-use rustix::io::Errno;
+use crate::platform::files::{AtFlags, Errno, RenameFlags, readlinkat, renameat_with, unlinkat};
 
 use super::record::{ContentWrite, ReplacedFile, StoredContentRange, StructureStep, TransactionRecord};
 use crate::platform::inode::InodeIdentity;

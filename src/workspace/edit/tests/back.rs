@@ -1,6 +1,6 @@
 //! Undo of each kind of change, of groups, of undos, and the conflicts that protect later changes.
 
-use std::os::unix::fs::{PermissionsExt, symlink};
+use crate::platform::files::{PermissionsExt, symlink};
 
 use crate::workspace::edit::{
     EditError, EditId, EditLimits, EditOptions, FileOperation, PathPrecondition, TransactionManager,

@@ -1,7 +1,7 @@
 //! A workspace with a journal, and access to its content.
 
+use crate::platform::files::{MetadataExt, PermissionsExt};
 use std::collections::BTreeMap;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 

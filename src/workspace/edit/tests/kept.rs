@@ -1,7 +1,7 @@
 //! Preservation of everything that an edit does not concern: all but the edited bytes.
 
 use crate::platform::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use crate::platform::files::{MetadataExt, PermissionsExt, XattrFlags, chown, getxattr, setxattr, symlink};
 
 use crate::workspace::edit::{ChangedEntryKind, FileOperation, LineEnds, PathPrecondition};
 use crate::workspace::{ChangeFeed, ChangeKind};
@@ -39,10 +39,10 @@ fn edit_keeps_mode_xattrs_and_owner() {
         bench.put("f", "old");
         let path = bench.root().join("f");
         if is_root() {
-            std::os::unix::fs::chown(&path, Some(12345), Some(54321)).unwrap();
+            chown(&path, Some(12345), Some(54321)).unwrap();
         }
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
-        rustix::fs::setxattr(&path, "user.k", b"v\0w", rustix::fs::XattrFlags::empty()).unwrap();
+        setxattr(&path, "user.k", b"v\0w", XattrFlags::empty()).unwrap();
         bench.write("f", &format!("new {mode}")).unwrap();
         let metadata = std::fs::metadata(&path).unwrap();
         assert_eq!(metadata.mode() & 0o7777, mode);
@@ -50,7 +50,7 @@ fn edit_keeps_mode_xattrs_and_owner() {
             assert_eq!((metadata.uid(), metadata.gid()), (12345, 54321));
         }
         let mut value = [0; 16];
-        let length = rustix::fs::getxattr(&path, "user.k", &mut value).unwrap();
+        let length = getxattr(&path, "user.k", &mut value).unwrap();
         assert_eq!(&value[..length], b"v\0w");
     }
     assert_eq!(bench.leftovers(), Vec::<std::path::PathBuf>::new());

@@ -1,6 +1,6 @@
 //! Refused edits, which leave the disk unchanged.
 
-use std::os::unix::fs::symlink;
+use crate::platform::files::symlink;
 
 use crate::skipped::skipped;
 use crate::workspace::edit::error::ConflictFinding;
@@ -322,7 +322,7 @@ fn unwritable_folder_edit_is_denied() {
         skipped("root may write to any folder; run it as another user");
         return;
     }
-    use std::os::unix::fs::PermissionsExt;
+    use crate::platform::files::PermissionsExt;
     let bench = Bench::new();
     bench.put("innocent", "x");
     bench.put("d/f", "x");

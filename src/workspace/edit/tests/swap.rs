@@ -1,11 +1,9 @@
 //! A folder that is swapped for a link that leads out, again and again, while files in it are read
 //! and written.
 
-use std::os::unix::fs::symlink;
+use crate::platform::files::{CWD, RenameFlags, renameat_with, symlink};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::workspace::ReadError;
 use crate::workspace::edit::{EditError, PathPrecondition};

@@ -1,5 +1,6 @@
 //! Pages of files of all sizes.
 
+use crate::platform::files::{CWD, Mode, mkfifoat};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -105,7 +106,7 @@ fn page_of_binary_or_special_file_is_refused_with_reason() {
     assert!(refused(b"\xff\xfea\0", &query(0, 5)).contains("UTF-16"));
     assert!(refused(b"ok\nab\xe9\n", &query(1, 5)).contains("byte 0xE9 at line 2, column 3"));
     assert_eq!(page(&workspace, b"ok\nab\xe9\n", &query(0, 1)).unwrap().text, "ok\n");
-    rustix::fs::mkfifoat(rustix::fs::CWD, workspace.root().join("pipe"), rustix::fs::Mode::RWXU).unwrap();
+    mkfifoat(CWD, workspace.root().join("pipe"), Mode::RWXU).unwrap();
     let begun = Instant::now();
     let pipe = workspace.path(Path::new("pipe")).unwrap();
     assert!(matches!(workspace.read_page(&pipe, &query(0, 5)), Err(ReadError::Special { .. })));

@@ -1,9 +1,9 @@
 //! Equality of the files found with those of the library's own walk, which is ripgrep's, for any
 //! ignore files.
 
+use crate::platform::files::symlink;
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
 use ignore::WalkBuilder;

@@ -129,6 +129,17 @@ pub(crate) fn resident_bytes_of(pid: i32) -> Option<u64> {
     Some(pages * rustix::param::page_size() as u64)
 }
 
+/// Returns true if there is a process `pid`.
+pub(crate) fn is_living(pid: i32) -> bool {
+    // Another user's process may not be signalled.
+    Pid::from_raw(pid).is_some_and(|pid| matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM)))
+}
+
+/// Returns the name of the program of the process `pid`; `None` if the system does not tell it.
+pub(crate) fn name_of(pid: i32) -> Option<String> {
+    Some(read_text(format!("/proc/{pid}/comm"))?.trim_end().to_owned())
+}
+
 /// Lists all processes. Empty if there is no `/proc`.
 pub(crate) fn all_pids() -> Vec<i32> {
     let begun = Instant::now();

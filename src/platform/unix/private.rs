@@ -1,7 +1,7 @@
 //! Private folders and files of the product, which only their user can enter and read, regardless
 //! of the umask.
 
-use super::user;
+use crate::platform::user;
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -145,6 +145,24 @@ fn is_own(metadata: &fs::Metadata) -> bool {
     user::is_own(metadata)
 }
 
+/// Returns true if another user can write to the file or folder.
+pub(crate) fn is_writable_by_others(metadata: &fs::Metadata) -> bool {
+    metadata.mode() & GROUP_OTHER_WRITE_MASK != 0
+}
+
+/// Returns true if another user can do anything with the file or folder.
+pub(crate) fn is_open_to_others(metadata: &fs::Metadata) -> bool {
+    metadata.mode() & GROUP_OTHER_MODE_MASK != 0
+}
+
+/// Creates the folder at `path`, which must not exist, for the user alone.
+///
+/// # Errors
+/// The system refuses.
+pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(PRIVATE_FOLDER_MODE).create(path)
+}
+
 /// Creates the folder at `path` with those above it, if it does not exist, for the user alone. An
 /// existing one that others can enter is closed.
 ///
@@ -169,6 +187,13 @@ pub(crate) fn open_options() -> OpenOptions {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let mut options = OpenOptions::new();
     options.mode(PRIVATE_FILE_MODE).custom_flags(flags.bits().cast_signed());
+    options
+}
+
+/// Like [`open_options`], and follows a link in the last name.
+pub(crate) fn open_options_through_links() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.mode(PRIVATE_FILE_MODE);
     options
 }
 

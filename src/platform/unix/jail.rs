@@ -1,6 +1,7 @@
 //! Opening of files beneath a directory, checked by the kernel.
 
-use super::inode::InodeIdentity;
+use crate::platform::files::to_errno;
+use crate::platform::inode::InodeIdentity;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -124,7 +125,7 @@ impl Jail {
 
     /// Returns `relative` without any link in it, if that is still beneath the root.
     fn resolve_relative(&self, relative: &Path) -> Result<PathBuf, Errno> {
-        let target = std::fs::canonicalize(self.root.join(relative)).map_err(to_errno)?;
+        let target = crate::platform::paths::canonicalize(self.root.join(relative)).map_err(to_errno)?;
         match target.strip_prefix(&self.root) {
             Ok(inside) if inside.as_os_str().is_empty() => Ok(PathBuf::from(".")),
             Ok(inside) => Ok(inside.to_owned()),
@@ -259,10 +260,6 @@ fn retry_openat2(open: impl Fn() -> Result<OwnedFd, Errno>) -> Result<OwnedFd, E
 #[cfg(not(linux_kernel))]
 fn open_beneath(_: std::os::fd::BorrowedFd<'_>, _: &Path, _: OFlags) -> Result<OwnedFd, Errno> {
     Err(Errno::NOSYS)
-}
-
-fn to_errno(error: std::io::Error) -> Errno {
-    Errno::from_io_error(&error).unwrap_or(Errno::IO)
 }
 
 #[cfg(test)]

@@ -40,6 +40,41 @@ pub(crate) fn output() -> io::Result<StdioWriter> {
     })
 }
 
+/// Replaces this process's standard output by one that drops what is written.
+///
+/// # Errors
+/// The system refuses.
+pub(crate) fn close_output() -> io::Result<()> {
+    Ok(rustix::stdio::dup2_stdout(null()?)?)
+}
+
+/// Closes the three standard streams of this process.
+///
+/// # Errors
+/// The system refuses.
+pub(crate) fn close_all() -> io::Result<()> {
+    let null = null()?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::stdio::dup2_stdout(&null)?;
+    Ok(rustix::stdio::dup2_stderr(&null)?)
+}
+
+fn null() -> io::Result<std::fs::File> {
+    std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")
+}
+
+/// Detaches this process from its terminal, whose Ctrl-C is for another one.
+pub(crate) fn leave_terminal() {
+    // The leader of a session stays in it.
+    let _leads_already = rustix::process::setsid();
+}
+
+/// Returns the width of the terminal at `stream` in columns; `None` if it is no terminal.
+pub(crate) fn terminal_width(stream: &impl AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
 /// Makes a pipe or socket non-blocking.
 fn set_nonblocking(fd: &impl AsFd) -> io::Result<()> {
     let kind = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(fd)?.st_mode);

@@ -1,0 +1,599 @@
+//! The functions of [`platform::files`](super::super::files) on Windows.
+//!
+//! Folders are held open without the right to rename or delete them, so a path below an open folder
+//! stays the same while it is used; no link is followed (`cap-primitives`). Windows has neither
+//! owners and permission bits as numbers, nor an exchange of two names, nor a time of the last
+//! change of any kind that the standard library tells: what depends on them is named in
+//! [`GAPS`](crate::platform::GAPS).
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::os::windows::fs::{FileExt, OpenOptionsExt as _};
+use std::os::windows::io::AsHandle;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bitflags::bitflags;
+use cap_primitives::ambient_authority;
+use cap_primitives::fs::{
+    DirOptions, FollowSymlinks, Metadata, OpenOptions, OpenOptionsExt, open_ambient_dir, open_dir_nofollow,
+};
+use io_lifetimes::AsFilelike;
+
+pub(crate) use super::errno::{Errno, Result};
+use super::names::is_usable_name;
+
+/// An owned handle.
+pub(crate) type OwnedFd = std::os::windows::io::OwnedHandle;
+/// A borrowed handle.
+pub(crate) type BorrowedFd<'a> = std::os::windows::io::BorrowedHandle<'a>;
+
+/// A value with an open handle.
+pub(crate) trait AsFd {
+    /// Borrows the handle.
+    fn as_fd(&self) -> BorrowedFd<'_>;
+}
+
+macro_rules! has_handle {
+    ($($type:ty),*) => {$(
+        impl AsFd for $type {
+            fn as_fd(&self) -> BorrowedFd<'_> {
+                self.as_handle()
+            }
+        }
+    )*};
+}
+
+has_handle!(File, OwnedFd, BorrowedFd<'_>, io::Stdout, io::Stderr, io::StdoutLock<'_>, io::StderrLock<'_>);
+
+impl<T: AsFd + ?Sized> AsFd for &T {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        (**self).as_fd()
+    }
+}
+
+impl<T: AsFd + ?Sized> AsFd for Arc<T> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        (**self).as_fd()
+    }
+}
+
+bitflags! {
+    /// The ways to open an object.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) struct OFlags: u32 {
+        const WRONLY = 1;
+        const RDWR = 1 << 1;
+        const CREATE = 1 << 2;
+        const EXCL = 1 << 3;
+        const DIRECTORY = 1 << 4;
+        const NOFOLLOW = 1 << 5;
+        /// Names an object without reading it.
+        const PATH = 1 << 6;
+        /// The default.
+        const RDONLY = 0;
+        /// Handles are never inherited.
+        const CLOEXEC = 0;
+        /// No file blocks.
+        const NONBLOCK = 0;
+        const NOCTTY = 0;
+    }
+
+    /// Permission bits; the system has none.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) struct Mode: u32 {
+        const RUSR = 0o400;
+        const WUSR = 0o200;
+        const RWXU = 0o700;
+    }
+
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) struct AtFlags: u32 {
+        const SYMLINK_NOFOLLOW = 1;
+        const REMOVEDIR = 1 << 1;
+        const EACCESS = 1 << 2;
+    }
+
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) struct RenameFlags: u32 {
+        const NOREPLACE = 1;
+        const EXCHANGE = 1 << 1;
+    }
+
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) struct Access: u32 {
+        const WRITE_OK = 1;
+    }
+}
+
+impl Mode {
+    pub(crate) fn from_raw_mode(mode: u32) -> Self {
+        Self::from_bits_retain(mode)
+    }
+}
+
+/// An owner. The system has none with a number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Uid;
+/// A group. The system has none with a number.
+pub(crate) type Gid = Uid;
+
+impl Uid {
+    pub(crate) fn from_raw(_: u32) -> Self {
+        Self
+    }
+}
+
+/// The type of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileType {
+    RegularFile,
+    Directory,
+    Symlink,
+    Fifo,
+    Socket,
+    CharacterDevice,
+    BlockDevice,
+    Unknown,
+}
+
+const KIND: u32 = 0o170_000;
+const KIND_FILE: u32 = 0o100_000;
+const KIND_FOLDER: u32 = 0o040_000;
+const KIND_LINK: u32 = 0o120_000;
+
+impl FileType {
+    pub(crate) fn from_raw_mode(mode: u32) -> Self {
+        match mode & KIND {
+            KIND_FILE => Self::RegularFile,
+            KIND_FOLDER => Self::Directory,
+            KIND_LINK => Self::Symlink,
+            _ => Self::Unknown,
+        }
+    }
+
+    pub(crate) fn is_file(self) -> bool {
+        self == Self::RegularFile
+    }
+}
+
+/// What the system tells of an object, in the fields of stat(2). Owner and group are 0, and the
+/// time of the last change of any kind is that of the content.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stat {
+    pub(crate) st_dev: u64,
+    pub(crate) st_ino: u64,
+    pub(crate) st_mode: u32,
+    pub(crate) st_nlink: u64,
+    pub(crate) st_uid: u32,
+    pub(crate) st_gid: u32,
+    pub(crate) st_size: i64,
+    pub(crate) st_mtime: i64,
+    pub(crate) st_mtime_nsec: i64,
+    pub(crate) st_ctime: i64,
+    pub(crate) st_ctime_nsec: i64,
+}
+
+/// Converts a time of the file system (100 ns since 1601) to seconds and nanoseconds since 1970.
+pub(crate) fn unix_time(ticks: u64) -> (i64, i64) {
+    const TICKS_PER_SECOND: i64 = 10_000_000;
+    const SECONDS_UNTIL_1970: i64 = 11_644_473_600;
+    let ticks = ticks.cast_signed();
+    (ticks / TICKS_PER_SECOND - SECONDS_UNTIL_1970, ticks % TICKS_PER_SECOND * 100)
+}
+
+/// The present folder, beneath which absolute paths lie as well.
+pub(crate) const CWD: CurrentFolder = CurrentFolder;
+
+/// See [`CWD`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CurrentFolder;
+
+/// A folder in which a path begins.
+pub(crate) trait Start {
+    /// Returns an open handle of the folder of `path`, and the rest of the path.
+    fn at<'p>(&self, path: &'p Path) -> Result<(File, &'p Path)>;
+}
+
+impl<T: AsFd> Start for T {
+    fn at<'p>(&self, path: &'p Path) -> Result<(File, &'p Path)> {
+        if !is_usable_name(path) {
+            return Err(Errno::NOENT);
+        }
+        Ok((File::from(self.as_fd().try_clone_to_owned()?), path))
+    }
+}
+
+impl Start for CurrentFolder {
+    fn at<'p>(&self, path: &'p Path) -> Result<(File, &'p Path)> {
+        let folder = if path.file_name().is_some() { path.parent().unwrap_or(path) } else { path };
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let rest = path.file_name().map_or(Path::new("."), Path::new);
+        Ok((open_ambient_dir(folder, ambient_authority())?, rest))
+    }
+}
+
+/// Opens `path`, one name or `.`, in `folder`.
+///
+/// # Errors
+/// `LOOP` if it is a link and links are not to be followed, `NOTDIR` if it is no folder and should
+/// be one.
+pub(crate) fn openat(folder: impl Start, path: impl AsRef<Path>, flags: OFlags, _: Mode) -> Result<OwnedFd> {
+    let (start, name) = folder.at(path.as_ref())?;
+    Ok(open_in(&start, name, flags)?.into())
+}
+
+/// Opens `name`, one name or `.`, in the open `folder`; no link is followed.
+pub(crate) fn open_in(folder: &File, name: &Path, flags: OFlags) -> Result<File> {
+    if flags.contains(OFlags::DIRECTORY) || name == Path::new(".") {
+        return open_dir_nofollow(folder, name).map_err(|error| kind_of_refusal(folder, name, error));
+    }
+    let writes = flags.intersects(OFlags::WRONLY | OFlags::RDWR);
+    let mut options = OpenOptions::new();
+    options
+        .read(!flags.contains(OFlags::WRONLY))
+        .write(writes)
+        .create(flags.contains(OFlags::CREATE) && !flags.contains(OFlags::EXCL))
+        .create_new(flags.contains(OFlags::CREATE | OFlags::EXCL))
+        .custom_flags(FILE_FLAG_BACKUP_SEMANTICS)
+        ._cap_fs_ext_follow(FollowSymlinks::No);
+    cap_primitives::fs::open(folder, name, &options).map_err(|error| kind_of_refusal(folder, name, error))
+}
+
+/// Permits handles of folders (`CreateFileW`).
+const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
+/// Opens a link itself.
+const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+
+/// A link is refused with an error that does not tell it.
+fn kind_of_refusal(folder: &File, name: &Path, error: io::Error) -> Errno {
+    match cap_primitives::fs::stat(folder, name, FollowSymlinks::No) {
+        Ok(metadata) if metadata.is_symlink() => Errno::LOOP,
+        _ => error.into(),
+    }
+}
+
+/// Opens the object at `path`, links followed unless `flags` forbid it.
+pub(crate) fn open(path: impl AsRef<Path>, flags: OFlags, _: Mode) -> Result<OwnedFd> {
+    let mut attributes = FILE_FLAG_BACKUP_SEMANTICS;
+    if flags.contains(OFlags::NOFOLLOW) {
+        attributes |= FILE_FLAG_OPEN_REPARSE_POINT;
+    }
+    let file = fs::OpenOptions::new().read(true).custom_flags(attributes).open(path)?;
+    let metadata = file.metadata()?;
+    match () {
+        () if metadata.is_symlink() => Err(Errno::LOOP),
+        () if flags.contains(OFlags::DIRECTORY) && !metadata.is_dir() => Err(Errno::NOTDIR),
+        () => Ok(file.into()),
+    }
+}
+
+pub(crate) fn fstat(open: impl AsFd) -> Result<Stat> {
+    let open = open.as_fd();
+    let file = open.as_filelike_view::<File>();
+    stat_of(&file)
+}
+
+/// Like stat(2): links are followed.
+pub(crate) fn stat(path: impl AsRef<Path>) -> Result<Stat> {
+    stat_of(&fs::OpenOptions::new().access_mode(0).custom_flags(FILE_FLAG_BACKUP_SEMANTICS).open(path)?)
+}
+
+/// Like lstat(2): of a link itself.
+pub(crate) fn lstat(path: impl AsRef<Path>) -> Result<Stat> {
+    let flags = FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT;
+    stat_of(&fs::OpenOptions::new().access_mode(0).custom_flags(flags).open(path)?)
+}
+
+pub(crate) fn statat(folder: impl Start, path: impl AsRef<Path>, flags: AtFlags) -> Result<Stat> {
+    use cap_primitives::fs::_WindowsByHandle as _;
+    let (start, name) = folder.at(path.as_ref())?;
+    let follow =
+        if flags.contains(AtFlags::SYMLINK_NOFOLLOW) { FollowSymlinks::No } else { FollowSymlinks::Yes };
+    let metadata = cap_primitives::fs::stat(&start, name, follow)?;
+    let about = FileInformation {
+        volume: metadata.volume_serial_number().unwrap_or(0).into(),
+        index: metadata.file_index().unwrap_or(0),
+        names: metadata.number_of_links().unwrap_or(1).into(),
+    };
+    Ok(stat_from(&about, kind_of(&metadata), &metadata))
+}
+
+/// The part of a file's information that the standard library does not have.
+struct FileInformation {
+    volume: u64,
+    index: u64,
+    names: u64,
+}
+
+fn stat_of(file: &File) -> Result<Stat> {
+    let information = winapi_util::file::information(file)?;
+    let metadata = Metadata::from_file(file)?;
+    let about = FileInformation {
+        volume: information.volume_serial_number(),
+        index: information.file_index(),
+        names: information.number_of_links(),
+    };
+    Ok(stat_from(&about, kind_of(&metadata), &metadata))
+}
+
+fn kind_of(metadata: &Metadata) -> u32 {
+    match () {
+        () if metadata.is_symlink() => KIND_LINK,
+        () if metadata.is_dir() => KIND_FOLDER,
+        () if metadata.is_file() => KIND_FILE,
+        () => 0,
+    }
+}
+
+fn stat_from(about: &FileInformation, kind: u32, metadata: &Metadata) -> Stat {
+    use cap_primitives::fs::MetadataExt as _;
+    let (seconds, nanoseconds) = unix_time(metadata.last_write_time());
+    let permissions = match (kind, metadata.permissions().readonly()) {
+        (KIND_FOLDER | KIND_LINK, _) => 0o777,
+        (_, true) => 0o444,
+        (_, false) => 0o666,
+    };
+    Stat {
+        st_dev: about.volume,
+        st_ino: about.index,
+        st_mode: kind | permissions,
+        st_nlink: about.names,
+        st_uid: 0,
+        st_gid: 0,
+        st_size: metadata.file_size().cast_signed(),
+        st_mtime: seconds,
+        st_mtime_nsec: nanoseconds,
+        st_ctime: seconds,
+        st_ctime_nsec: nanoseconds,
+    }
+}
+
+/// The names in the open `folder`, each with its type.
+///
+/// # Errors
+/// The folder cannot be read. An item is an error if reading ends early.
+pub(crate) fn entries(folder: impl AsFd) -> Result<impl Iterator<Item = Result<(OsString, FileType)>>> {
+    let folder = File::from(folder.as_fd().try_clone_to_owned()?);
+    let entries = cap_primitives::fs::read_base_dir(&folder)?;
+    Ok(entries.map(|entry| {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        let kind = match () {
+            () if kind.is_symlink() => FileType::Symlink,
+            () if kind.is_dir() => FileType::Directory,
+            () if kind.is_file() => FileType::RegularFile,
+            () => FileType::Unknown,
+        };
+        Ok((entry.file_name(), kind))
+    }))
+}
+
+/// Returns Ok if the object may be written to, as far as its attributes tell.
+pub(crate) fn accessat(folder: impl Start, path: impl AsRef<Path>, _: Access, flags: AtFlags) -> Result<()> {
+    let stat = statat(folder, path, flags | AtFlags::SYMLINK_NOFOLLOW)?;
+    if stat.st_mode & 0o222 == 0 { Err(Errno::ACCESS) } else { Ok(()) }
+}
+
+/// Sets the attribute "read-only" as the permission to write says.
+pub(crate) fn fchmod(open: impl AsFd, mode: Mode) -> Result<()> {
+    let open = open.as_fd();
+    let file = open.as_filelike_view::<File>();
+    Ok(set_mode(&file, mode.bits())?)
+}
+
+/// Does nothing: a file belongs to the user who creates it.
+pub(crate) fn fchown(_: impl AsFd, _: Option<Uid>, _: Option<Gid>) -> Result<()> {
+    Ok(())
+}
+
+/// Syncs a file to the disk. The names in a folder need none: NTFS has a journal of them.
+pub(crate) fn fsync(open: impl AsFd) -> Result<()> {
+    let open = open.as_fd();
+    let file = open.as_filelike_view::<File>();
+    if file.metadata()?.is_dir() { Ok(()) } else { Ok(file.sync_all()?) }
+}
+
+pub(crate) fn mkdirat(folder: impl Start, path: impl AsRef<Path>, _: Mode) -> Result<()> {
+    let (start, name) = folder.at(path.as_ref())?;
+    Ok(cap_primitives::fs::create_dir(&start, name, &DirOptions::new())?)
+}
+
+/// Removes a file, a link, or with [`AtFlags::REMOVEDIR`] an empty folder.
+///
+/// # Errors
+/// `ISDIR` or `NOTDIR` if it is of the other kind.
+pub(crate) fn unlinkat(folder: impl Start, path: impl AsRef<Path>, flags: AtFlags) -> Result<()> {
+    let (start, name) = folder.at(path.as_ref())?;
+    let metadata = cap_primitives::fs::stat(&start, name, FollowSymlinks::No)?;
+    match (flags.contains(AtFlags::REMOVEDIR), metadata.is_dir()) {
+        (true, true) => Ok(cap_primitives::fs::remove_dir(&start, name)?),
+        (true, false) => Err(Errno::NOTDIR),
+        (false, true) => Err(Errno::ISDIR),
+        (false, false) if metadata.is_symlink() => remove_link(&start, name),
+        (false, false) => {
+            if metadata.permissions().readonly() {
+                // A file that may not be written cannot be removed either, unlike on Unix.
+                let file = open_in(&start, name, OFlags::RDONLY)?;
+                set_mode(&file, 0o666)?;
+            }
+            Ok(cap_primitives::fs::remove_file(&start, name)?)
+        }
+    }
+}
+
+/// A link to a folder is removed like a folder.
+fn remove_link(folder: &File, name: &Path) -> Result<()> {
+    match cap_primitives::fs::remove_file(folder, name) {
+        Ok(()) => Ok(()),
+        Err(_) => Ok(cap_primitives::fs::remove_dir(folder, name)?),
+    }
+}
+
+pub(crate) fn renameat(
+    from: impl Start,
+    old: impl AsRef<Path>,
+    to: impl Start,
+    new: impl AsRef<Path>,
+) -> Result<()> {
+    renameat_with(from, old, to, new, RenameFlags::empty())
+}
+
+/// Renames. Without replacement, the new name is looked for first: another program can create it in
+/// between.
+///
+/// # Errors
+/// `NOSYS` for an exchange, which Windows does not have.
+pub(crate) fn renameat_with(
+    from: impl Start,
+    old: impl AsRef<Path>,
+    to: impl Start,
+    new: impl AsRef<Path>,
+    flags: RenameFlags,
+) -> Result<()> {
+    if flags.contains(RenameFlags::EXCHANGE) {
+        return Err(Errno::NOSYS);
+    }
+    let ((from, old), (to, new)) = (from.at(old.as_ref())?, to.at(new.as_ref())?);
+    if flags.contains(RenameFlags::NOREPLACE)
+        && let Ok(there) = cap_primitives::fs::stat(&to, new, FollowSymlinks::No)
+    {
+        // A name that differs in case alone is the same object.
+        let is_same = cap_primitives::fs::stat(&from, old, FollowSymlinks::No)
+            .is_ok_and(|object| identity_of(&object) == identity_of(&there));
+        if !is_same {
+            return Err(Errno::EXIST);
+        }
+    }
+    Ok(cap_primitives::fs::rename(&from, old, &to, new)?)
+}
+
+fn identity_of(metadata: &Metadata) -> (Option<u32>, Option<u64>) {
+    use cap_primitives::fs::_WindowsByHandle as _;
+    (metadata.volume_serial_number(), metadata.file_index())
+}
+
+pub(crate) fn linkat(
+    from: impl Start,
+    old: impl AsRef<Path>,
+    to: impl Start,
+    new: impl AsRef<Path>,
+    _: AtFlags,
+) -> Result<()> {
+    let ((from, old), (to, new)) = (from.at(old.as_ref())?, to.at(new.as_ref())?);
+    Ok(cap_primitives::fs::hard_link(&from, old, &to, new)?)
+}
+
+/// The target of a link.
+#[derive(Debug)]
+pub(crate) struct LinkTarget(OsString);
+
+impl LinkTarget {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.0.as_encoded_bytes()
+    }
+
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.0.into_encoded_bytes()
+    }
+}
+
+/// Returns the target of a link.
+///
+/// # Errors
+/// `INVAL` if the object is no link.
+pub(crate) fn readlinkat(folder: impl Start, path: impl AsRef<Path>, _: Vec<u8>) -> Result<LinkTarget> {
+    let (start, name) = folder.at(path.as_ref())?;
+    if !cap_primitives::fs::stat(&start, name, FollowSymlinks::No)?.is_symlink() {
+        return Err(Errno::INVAL);
+    }
+    let target: PathBuf = cap_primitives::fs::read_link_contents(&start, name)?;
+    Ok(LinkTarget(target.into_os_string()))
+}
+
+/// Creates a link to `target`, which decides whether it is one to a folder.
+pub(crate) fn symlinkat(target: impl AsTarget, folder: impl Start, path: impl AsRef<Path>) -> Result<()> {
+    let (start, name) = folder.at(path.as_ref())?;
+    let target = target.as_target();
+    let is_folder = fs::metadata(&*target).is_ok_and(|metadata| metadata.is_dir())
+        || cap_primitives::fs::stat(&start, &target, FollowSymlinks::Yes)
+            .is_ok_and(|metadata| metadata.is_dir());
+    if is_folder {
+        Ok(cap_primitives::fs::symlink_dir(&target, &start, name)?)
+    } else {
+        Ok(cap_primitives::fs::symlink_file(&target, &start, name)?)
+    }
+}
+
+/// A target of a link, as a path or as the bytes of a [`LinkTarget`].
+pub(crate) trait AsTarget {
+    fn as_target(&self) -> PathBuf;
+}
+
+impl AsTarget for &PathBuf {
+    fn as_target(&self) -> PathBuf {
+        PathBuf::clone(self)
+    }
+}
+
+impl AsTarget for &[u8] {
+    fn as_target(&self) -> PathBuf {
+        String::from_utf8_lossy(self).into_owned().into()
+    }
+}
+
+/// Creates a link at `place` to `target`.
+///
+/// # Errors
+/// The system refuses: only developers and administrators may create links.
+pub(crate) fn symlink(target: impl AsRef<Path>, place: impl AsRef<Path>) -> io::Result<()> {
+    let (target, place) = (target.as_ref(), place.as_ref());
+    let whole = place.parent().unwrap_or(Path::new("")).join(target);
+    if whole.is_dir() {
+        std::os::windows::fs::symlink_dir(target, place)
+    } else {
+        std::os::windows::fs::symlink_file(target, place)
+    }
+}
+
+/// Sets the attribute "read-only" as the permission to write says.
+///
+/// # Errors
+/// The system refuses.
+pub(crate) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+    let mut permissions = file.metadata()?.permissions();
+    let is_read_only = mode & 0o222 == 0;
+    if permissions.readonly() == is_read_only {
+        return Ok(());
+    }
+    permissions.set_readonly(is_read_only);
+    file.set_permissions(permissions)
+}
+
+/// Fills `buffer` with the bytes of `file` at `offset`.
+///
+/// # Errors
+/// The file is shorter, or cannot be read.
+pub(crate) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
+    while !buffer.is_empty() {
+        match file.seek_read(buffer, offset)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            count => {
+                buffer = &mut buffer[count..];
+                offset += count as u64;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Does nothing: NTFS has a journal of the names in a folder.
+pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Windows has no sockets among its files.
+pub(crate) fn is_socket(_: &fs::Metadata) -> bool {
+    false
+}

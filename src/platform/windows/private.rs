@@ -1,0 +1,105 @@
+//! Private folders and files of the product. They lie in the profile of their user, into which
+//! Windows lets nobody else but administrators.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::windows::fs::OpenOptionsExt;
+use std::path::Path;
+
+use super::files::{BorrowedFd, Mode, OFlags, OwnedFd, openat};
+
+/// Opens a link itself.
+const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+
+/// A folder is not its user's alone. Not known here.
+#[derive(Debug, thiserror::Error)]
+#[error("")]
+pub(crate) enum PrivateError {}
+
+/// The content of a folder of the user's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PrivateFolderKind {
+    /// Content that is trusted later because it is the user's own.
+    State,
+    /// Content that can be created again.
+    Cache,
+    /// Programs.
+    Programs,
+}
+
+/// Does nothing: the profile is its user's alone.
+pub(crate) fn ensure_folder_private(
+    _: &Path,
+    _: PrivateFolderKind,
+    _: &'static str,
+) -> Result<(), PrivateError> {
+    Ok(())
+}
+
+/// Returns false: the rights of others are not known.
+pub(crate) fn is_writable_by_others(_: &fs::Metadata) -> bool {
+    false
+}
+
+/// Returns false: the rights of others are not known.
+pub(crate) fn is_open_to_others(_: &fs::Metadata) -> bool {
+    false
+}
+
+/// Creates the folder at `path`, which must not exist.
+///
+/// # Errors
+/// The system refuses.
+pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
+    fs::create_dir(path)
+}
+
+/// Creates the folder at `path` with those above it, if it does not exist.
+///
+/// # Errors
+/// The system refuses.
+pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path)
+}
+
+/// Returns options for a file of our own, which is never a link.
+pub(crate) fn open_options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT);
+    options
+}
+
+/// Like [`open_options`], and follows a link in the last name.
+pub(crate) fn open_options_through_links() -> OpenOptions {
+    OpenOptions::new()
+}
+
+/// Opens the file at `path`.
+///
+/// # Errors
+/// The system refuses.
+pub(crate) fn open(options: &OpenOptions, path: &Path) -> io::Result<File> {
+    options.open(path)
+}
+
+/// Does nothing: the rights of others are not known.
+pub(crate) fn restrict(_: &File) -> io::Result<()> {
+    Ok(())
+}
+
+/// Writes a file in place of its old content.
+///
+/// # Errors
+/// The system refuses.
+pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    open_options().write(true).create(true).truncate(true).open(path)?.write_all(content)
+}
+
+/// Opens the folder `name` in `above`.
+///
+/// # Errors
+/// The object is no folder.
+pub(crate) fn open_with_all_rights(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
+    Ok(openat(above, name, OFlags::DIRECTORY, Mode::empty())?)
+}
