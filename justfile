@@ -32,6 +32,10 @@ slow *ARGS:
 portable *ARGS:
     tests/portable.sh {{ARGS}}
 
+# the program for Windows, built and tried under Wine with ruff and pyright
+windows:
+    tests/windows.sh
+
 # takes over the words of help, answers and errors that have changed: look at the difference before you commit it
 snapshots:
     INSTA_UPDATE=always cargo test --test integration visible_text::

@@ -86,7 +86,7 @@ mod workspace;
 #[doc(hidden)]
 pub mod internals;
 
-#[cfg(any(all(test, feature = "cli"), feature = "fuzzing"))]
+#[cfg(any(all(test, unix, feature = "cli"), feature = "fuzzing"))]
 #[doc(hidden)]
 #[allow(
     unreachable_pub,
@@ -94,7 +94,7 @@ pub mod internals;
 )]
 #[path = "../fuzz/targets/mod.rs"]
 pub mod fuzz_targets;
-#[cfg(all(test, feature = "cli"))]
+#[cfg(all(test, unix, feature = "cli"))]
 mod fuzz_tests;
 
 #[cfg(test)]

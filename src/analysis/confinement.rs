@@ -13,7 +13,7 @@ pub(crate) fn enforced_confinement(
     let status = sandbox::status();
     let able = match spawner.supervisor() {
         Some(_) => status.files,
-        None => Err(SandboxUnavailable::NoBinary),
+        None => status.files.and(Err(SandboxUnavailable::NoBinary)),
     };
     decide_confinement(settings, able, status.tcp)
 }

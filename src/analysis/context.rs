@@ -538,7 +538,8 @@ pub(crate) fn from_path_error(error: PathError) -> ToolError {
         PathError::Uri { .. }
         | PathError::TooLong { .. }
         | PathError::LongName { .. }
-        | PathError::TooDeep { .. } => ErrorCode::InvalidArgs,
+        | PathError::TooDeep { .. }
+        | PathError::Reserved { .. } => ErrorCode::InvalidArgs,
     };
     ToolError::new(code, error.to_string())
 }

@@ -186,7 +186,7 @@ fn today() -> String {
     now
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use crate::platform::files::PermissionsExt;
 

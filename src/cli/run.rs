@@ -33,7 +33,7 @@ use crate::bridges::daemon::preamble::Preamble;
 use crate::config::Folders;
 use crate::lsp::servers::install_advice::SpokenLanguage;
 #[cfg(unix)]
-use crate::process::{SUPERVISE, sandbox, sandbox_arguments, supervisor};
+use crate::process::{SUPERVISE, sandbox_arguments, sandbox_entry, supervisor};
 use crate::runtime::{Runtime, RuntimeOptions};
 use crate::workspace::spare_threads;
 
@@ -52,7 +52,9 @@ pub fn main() -> ExitCode {
         #[cfg(unix)]
         Some(first) if first == SUPERVISE => std::process::exit(supervisor::run(args)),
         #[cfg(unix)]
-        Some(first) if first == sandbox_arguments::ENTER => std::process::exit(sandbox::enter_sandbox(args)),
+        Some(first) if first == sandbox_arguments::ENTER => {
+            std::process::exit(sandbox_entry::enter_sandbox(args))
+        }
         _ => run_command(),
     }
 }

@@ -115,5 +115,5 @@ fn project_file(project: &Path, name: &str) -> Result<Option<Layer>, ConfigError
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;

@@ -337,7 +337,7 @@ impl LockedFolder<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use crate::platform::canonicalize;
     use crate::platform::files::MetadataExt;

@@ -571,5 +571,5 @@ fn difference(then: Option<&String>, now: Option<&String>, name: &str) -> Option
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;

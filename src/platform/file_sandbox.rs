@@ -1,11 +1,18 @@
 //! Restrictions that the kernel puts on a process and all its descendants: where it may write, and
 //! whether it may use TCP (landlock(7)).
 
-#[cfg(not(linux_kernel))]
+#[cfg(all(unix, not(linux_kernel)))]
 use std::path::PathBuf;
 
 #[cfg(linux_kernel)]
 pub(crate) use linux::{confine, support};
+
+/// What the system lacks if it cannot restrict changes of files.
+pub(crate) const REQUIREMENT: &str = if cfg!(target_os = "linux") {
+    "the kernel has no Landlock of version 3 or newer (Linux 6.2, and `landlock` among its security modules)"
+} else {
+    "lsp-tools knows no sandbox of this system"
+};
 
 /// The restrictions that this kernel knows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -152,7 +159,7 @@ pub(crate) fn support() -> KernelSupport {
 ///
 /// # Errors
 /// Always.
-#[cfg(not(linux_kernel))]
+#[cfg(all(unix, not(linux_kernel)))]
 pub(crate) fn confine(_: &[PathBuf], _: bool) -> std::io::Result<()> {
     Err(std::io::ErrorKind::Unsupported.into())
 }

@@ -4,8 +4,10 @@
 //! Unix has these functions. [`windows::files`](super::windows) gives Windows functions of the same
 //! names and errors, as far as its file systems can do the same.
 
+#[cfg(unix)]
 use std::fs::File;
 use std::io;
+#[cfg(unix)]
 use std::path::Path;
 
 #[cfg(windows)]
@@ -29,7 +31,7 @@ pub(crate) use rustix::io::{Errno, Result};
 pub(crate) use {
     rustix::fs::{XattrFlags, getxattr, makedev, mkfifoat, mknodat, setxattr},
     std::os::fd::AsRawFd,
-    std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown},
+    std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, chown},
 };
 
 /// The names in the open `folder`, without `.` and `..`, each with its type as the folder has it:
@@ -87,3 +89,12 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
 pub(crate) fn is_socket(metadata: &std::fs::Metadata) -> bool {
     std::os::unix::fs::FileTypeExt::is_socket(&metadata.file_type())
 }
+
+/// Returns true if an object was not removed because a program has it open. Unix removes its name.
+#[cfg(unix)]
+pub(crate) fn is_in_use(_: Errno) -> bool {
+    false
+}
+
+/// True if a process may read a file that another one has locked.
+pub(crate) const CAN_READ_LOCKED_FILES: bool = cfg!(unix);

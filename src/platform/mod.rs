@@ -14,10 +14,11 @@ pub(crate) mod memfd;
 pub(crate) mod open_files;
 pub(crate) mod opened_path;
 pub(crate) mod parent_watch;
-mod paths;
+pub(crate) mod paths;
 pub(crate) mod peer;
 pub(crate) mod process_group;
 pub(crate) mod shared_file_system;
+pub(crate) mod shell;
 pub(crate) mod signals;
 pub(crate) mod sockets;
 #[cfg(unix)]
@@ -52,6 +53,7 @@ pub(crate) const GAPS: &[&str] = &[
     "this program was tried under Wine only, not on Windows itself",
     "the system does not report changes of files here: each question looks for them",
     "a file whose content changes while its length and its time of change stay the same looks unchanged",
+    "the memory and the starts of servers are limited for each workspace, not for the machine",
     "an edit replaces a file by a new one: its access control list and its alternate streams are those of a new file",
     "a trusted program may be replaced between the check of its hash and its start",
 ];

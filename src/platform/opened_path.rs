@@ -47,7 +47,7 @@ pub(crate) fn command(_: &File, name: &Path) -> Command {
     Command::new(name)
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::path_of;
 

@@ -107,7 +107,7 @@ pub(crate) fn die_with_parent() -> std::io::Result<()> {
 }
 
 /// Other systems cannot do that.
-#[cfg(not(linux_kernel))]
+#[cfg(all(unix, not(linux_kernel)))]
 pub(crate) fn die_with_parent() -> std::io::Result<()> {
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Paths as the system resolves them, and the names of programs.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Returns `path` absolute and without links, spelled as other programs spell it. The object must
@@ -29,4 +30,58 @@ pub(crate) fn is_program(path: &Path) -> bool {
     let extension = path.extension().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
     ["exe", "com", "cmd", "bat"].iter().any(|program| program.eq_ignore_ascii_case(extension))
         && path.is_file()
+}
+
+#[cfg(windows)]
+pub(crate) use super::windows::names::{is_usable_path, with_long_names};
+
+/// Returns true: all names of the relative path may be used.
+#[cfg(unix)]
+pub(crate) fn is_usable_path(_: &Path) -> bool {
+    true
+}
+
+/// Returns `path`: objects have no other names than those in their folders.
+#[cfg(unix)]
+pub(crate) fn with_long_names(_: &Path, path: PathBuf) -> PathBuf {
+    path
+}
+
+/// True if a file system may take names that differ in case for the same one.
+pub(crate) const MAY_FOLD_CASE: bool = cfg!(any(windows, target_vendor = "apple"));
+
+/// The folder of the programs of a Python environment.
+pub(crate) const ENVIRONMENT_PROGRAMS: &str = if cfg!(windows) { "Scripts" } else { "bin" };
+
+/// The names by which Python's interpreter is called: in an environment, and on the search path.
+pub(crate) const PYTHON: [&str; 2] =
+    if cfg!(windows) { ["python.exe", "python"] } else { ["python", "python3"] };
+
+/// Returns the folder in which the absolute `path` begins.
+pub(crate) fn top_of(path: &Path) -> &Path {
+    path.ancestors().last().unwrap_or(path)
+}
+
+/// Returns the relative `path` with `/` between its names.
+pub(crate) fn with_slashes(path: PathBuf) -> PathBuf {
+    if !cfg!(windows) || !path.as_os_str().as_encoded_bytes().contains(&b'\\') {
+        return path;
+    }
+    let mut text = OsString::with_capacity(path.as_os_str().len());
+    for name in &path {
+        if !text.is_empty() {
+            text.push("/");
+        }
+        text.push(name);
+    }
+    text.into()
+}
+
+/// Joins `folder` and the relative `path`, with the system's separator between all names.
+pub(crate) fn join(folder: &Path, path: &Path) -> PathBuf {
+    if cfg!(windows) {
+        path.iter().fold(folder.to_owned(), |whole, name| whole.join(name))
+    } else {
+        folder.join(path)
+    }
 }

@@ -128,9 +128,15 @@ mod windows {
     pub(crate) fn spawn(mut command: Command, _: bool) -> io::Result<(Child, Option<ProcessGroup>)> {
         end_children_with_this_process();
         let job = ending_job()?;
-        let child = command.kill_on_drop(true).spawn()?;
+        let mut child = command.kill_on_drop(true).spawn()?;
         let (Some(handle), Some(id)) = (child.raw_handle(), child.id()) else { return Ok((child, None)) };
-        job.assign_process(handle as isize).map_err(io::Error::other)?;
+        if let Err(error) = job.assign_process(handle as isize) {
+            // A process that has ended by now cannot be put into a job, and needs none.
+            return match child.try_wait()? {
+                Some(_) => Ok((child, None)),
+                None => Err(io::Error::other(error)),
+            };
+        }
         let job = Arc::new(Mutex::new(Some(job)));
         Ok((child, Some(ProcessGroup { number: id.cast_signed(), job })))
     }

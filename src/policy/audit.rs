@@ -163,7 +163,7 @@ impl AuditLog {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use crate::platform::files::{PermissionsExt, symlink};

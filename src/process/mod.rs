@@ -25,6 +25,8 @@ mod program_path;
 pub(crate) mod restart;
 pub(crate) mod sandbox;
 pub(crate) mod sandbox_arguments;
+#[cfg(unix)]
+pub(crate) mod sandbox_entry;
 mod spawner;
 #[cfg(unix)]
 pub(crate) mod supervisor;

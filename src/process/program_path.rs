@@ -103,7 +103,7 @@ pub(crate) fn find_on_path_of_child(name: &str, path: &OsStr) -> Option<PathBuf>
     programs(name, &folders).next()
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use crate::platform::canonicalize;
     use crate::platform::files::{PermissionsExt, symlink};

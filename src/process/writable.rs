@@ -7,6 +7,7 @@
 //! therefore left out: without tampering, it adds nothing. The remaining paths can only be replaced
 //! by a process that may write outside.
 
+use crate::platform::paths::top_of;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
@@ -30,7 +31,7 @@ impl LookedUp {
     /// `None` if the path does not exist.
     fn resolve(path: &Path) -> Option<Self> {
         let mut left: VecDeque<OsString> = parts(path).collect();
-        let (mut folders, mut links, mut target) = (Vec::new(), Vec::new(), PathBuf::from("/"));
+        let (mut folders, mut links, mut target) = (Vec::new(), Vec::new(), top_of(path).to_owned());
         while let Some(part) = left.pop_front() {
             if part == ".." {
                 target.pop();
@@ -45,7 +46,7 @@ impl LookedUp {
             folders.push(target.clone());
             links.push(target.clone());
             if link.is_absolute() {
-                target = PathBuf::from("/");
+                target = top_of(&link).to_owned();
             }
             for part in parts(&link).collect::<Vec<_>>().into_iter().rev() {
                 left.push_front(part);

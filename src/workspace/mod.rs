@@ -23,7 +23,7 @@ mod missing_paths;
 mod parity_tests;
 mod path;
 mod path_filter;
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod path_tests;
 mod read;
 mod resolve_links;

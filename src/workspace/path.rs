@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use crate::platform::paths::{is_usable_path, with_slashes};
 use crate::text::notebook::NOTEBOOK_EXTENSION;
 
 /// A path relative to the workspace's root: normalised, without `..`, never absolute; empty for the
@@ -35,6 +36,12 @@ pub enum PathError {
     /// No file name can contain a NUL character.
     #[error("`{given}` contains a NUL character; remove it")]
     Nul {
+        /// The given path, made printable.
+        given: String,
+    },
+    /// The system gives one of its names another meaning.
+    #[error("`{given}` contains a name that Windows does not allow for a file; give another")]
+    Reserved {
         /// The given path, made printable.
         given: String,
     },
@@ -87,14 +94,16 @@ impl WorkspacePath {
     }
 
     pub(super) fn new(relative: PathBuf) -> Self {
-        Self(Arc::from(relative))
+        Self(Arc::from(with_slashes(relative)))
     }
 
     /// Converts `given`, itself relative, to a path beneath the root.
     pub(super) fn from_relative(given: &Path) -> Result<Self, PathError> {
         check_given(given)?;
         match normalise(given) {
-            Some(path) if !path.has_root() => Self::new_checked(path, given),
+            Some(path) if path.components().all(|part| matches!(part, Component::Normal(_))) => {
+                Self::new_checked(path, given)
+            }
             _ => Err(PathError::Outside { given: truncate_printable(given) }),
         }
     }
@@ -102,6 +111,9 @@ impl WorkspacePath {
     /// Checks `path`, which is normal and relative, against the limits of file systems; `given` is
     /// the caller's form of it.
     pub(super) fn new_checked(path: PathBuf, given: &Path) -> Result<Self, PathError> {
+        if !is_usable_path(&path) {
+            return Err(PathError::Reserved { given: truncate_printable(given) });
+        }
         let lengths = path.components().map(|name| name.as_os_str().len());
         let (levels, bytes) =
             lengths.fold((0, 0), |(levels, longest), bytes| (levels + 1, longest.max(bytes)));

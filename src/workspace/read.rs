@@ -434,5 +434,5 @@ pub(super) fn from_errno(path: String, errno: Errno) -> ReadError {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;

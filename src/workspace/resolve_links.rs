@@ -1,5 +1,6 @@
 //! Resolution of every link in a path.
 
+use crate::platform::paths::top_of;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
@@ -32,7 +33,7 @@ impl Workspace {
         let is_outside = |here: &Path| {
             !here.starts_with(self.root()) && !here.starts_with("/proc") && InodeIdentity::at(here) != root
         };
-        path.is_absolute() && follow_links(Path::new("/"), path, is_outside).is_some()
+        path.is_absolute() && follow_links(top_of(path), path, is_outside).is_some()
     }
 }
 
@@ -63,7 +64,7 @@ fn follow_links(root: &Path, relative: &Path, admit: impl Fn(&Path) -> bool) -> 
         }
         here.pop();
         if target.is_absolute() {
-            here = PathBuf::from("/");
+            here = top_of(&target).to_owned();
         }
         push(&mut ahead, &target);
     }

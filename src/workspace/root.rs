@@ -1,8 +1,9 @@
 //! The workspace: its root directory, and conversions of paths beneath it.
 
 use crate::platform::canonicalize;
+use crate::platform::paths::{join, with_long_names};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
 
 use crate::platform::files::{Errno, lstat};
@@ -127,7 +128,7 @@ impl Workspace {
     /// Makes absolute paths of the workspace in `text`, the output of another program, relative, as
     /// in answers. Paths in URIs stay.
     pub(crate) fn with_relative_paths(&self, text: &str) -> String {
-        let root = format!("{}/", self.inner.root.display());
+        let root = format!("{}{MAIN_SEPARATOR}", self.inner.root.display());
         let (mut out, mut rest) = (String::with_capacity(text.len()), text);
         while let Some(at) = rest.find(&root) {
             let before = rest[..at].chars().next_back().or(out.chars().next_back());
@@ -174,6 +175,7 @@ impl Workspace {
                 given,
             )?
         };
+        let path = WorkspacePath::new(with_long_names(&self.inner.root, path.as_path().to_owned()));
         let bytes = self.inner.root.as_os_str().len() + 1 + path.as_path().as_os_str().len();
         if bytes > MAX_PATH_BYTES {
             return Err(PathError::TooLong { given: truncate_printable(given), bytes });
@@ -193,6 +195,7 @@ impl Workspace {
             match error {
                 PathError::Outside { .. } => PathError::Outside { given },
                 PathError::Nul { .. } => PathError::Nul { given },
+                PathError::Reserved { .. } => PathError::Reserved { given },
                 PathError::Uri { .. } => PathError::Uri { given },
                 PathError::TooLong { bytes, .. } => PathError::TooLong { given, bytes },
                 PathError::LongName { bytes, .. } => PathError::LongName { given, bytes },
@@ -203,7 +206,7 @@ impl Workspace {
 
     /// Returns the absolute path of `path`, below the canonical root; it need not exist.
     pub fn absolute(&self, path: &WorkspacePath) -> PathBuf {
-        if path.is_root() { self.inner.root.clone() } else { self.inner.root.join(path.as_path()) }
+        if path.is_root() { self.inner.root.clone() } else { join(&self.inner.root, path.as_path()) }
     }
 
     /// Returns the path in the workspace for a language server's path `absolute`; `None` if it lies

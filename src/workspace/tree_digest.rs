@@ -233,7 +233,7 @@ fn digest_below(
     Some(TreeDigest { content: contents.finish(), states: states.finish() })
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use crate::platform::files::{PermissionsExt, symlink};
     use std::collections::BTreeMap;

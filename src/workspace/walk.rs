@@ -137,7 +137,7 @@ impl WalkStart {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use crate::platform::OsStrExt;
     use crate::platform::files::{CWD, Mode, mkfifoat, symlink};

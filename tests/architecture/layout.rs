@@ -45,9 +45,10 @@ fn code_lines(file: &str) -> usize {
     let mut in_tests = false;
     let mut count = 0;
     for (line, next) in text.lines().zip(text.lines().skip(1).chain([""])) {
-        in_tests |= matches!(line, "#[cfg(test)]" | "#[cfg(all(test, linux_kernel))]")
-            && next.starts_with("mod ")
-            && next.ends_with('{');
+        in_tests |=
+            matches!(line, "#[cfg(test)]" | "#[cfg(all(test, unix))]" | "#[cfg(all(test, linux_kernel))]")
+                && next.starts_with("mod ")
+                && next.ends_with('{');
         let code = line.trim_start();
         count += usize::from(!in_tests && !code.is_empty() && !code.starts_with("//"));
         in_tests &= line != "}";

@@ -248,7 +248,7 @@ fn is_own(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|metadata| metadata.is_dir() && user::is_own(&metadata))
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use crate::platform::files::{PermissionsExt, symlink};
     use std::fs;

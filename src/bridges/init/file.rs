@@ -199,7 +199,7 @@ fn io_error(path: &Path, action: &'static str, error: &io::Error) -> InitError {
     InitError::Io { file: path.display().to_string(), action, reason: error.to_string() }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use crate::platform::files::{PermissionsExt, symlink};
     use std::fs::Permissions;

@@ -140,7 +140,7 @@ fn read_up_to(file: File, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use crate::platform::canonicalize;
     use crate::platform::files::{CWD, FileType, MetadataExt, mknodat, symlink};

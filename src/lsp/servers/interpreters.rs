@@ -99,7 +99,7 @@ async fn login_shell_path(spawner: &Spawner, workspace: &Workspace, home: PathBu
     path
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use crate::platform::canonicalize;
     use crate::platform::files::PermissionsExt;

@@ -2,6 +2,7 @@
 //! private prefix.
 
 use crate::platform::canonicalize;
+use crate::platform::paths::ENVIRONMENT_PROGRAMS;
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -152,7 +153,7 @@ pub(crate) fn program_folders(prefix: &Path) -> Vec<PathBuf> {
     }
     let folders = [
         "rustup/bin",
-        "venv/bin",
+        if cfg!(windows) { "venv/Scripts" } else { "venv/bin" },
         "npm/node_modules/.bin",
         "cargo/bin",
         "go/bin",
@@ -337,13 +338,14 @@ fn folders_of(workspace: &Workspace, root: &WorkspacePath) -> Vec<PathBuf> {
     let mut folder = Some(root.clone());
     while let Some(current) = folder {
         let absolute = workspace.absolute(&current);
-        folders.extend([".venv/bin", "venv/bin", "node_modules/.bin"].map(|inner| absolute.join(inner)));
+        folders.extend([".venv", "venv"].map(|inner| absolute.join(inner).join(ENVIRONMENT_PROGRAMS)));
+        folders.push(absolute.join("node_modules/.bin"));
         folder = current.parent();
     }
     folders
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use crate::platform::files::{PermissionsExt, symlink};

@@ -53,7 +53,7 @@ fn folder_literal(folders: &[&Path]) -> Value {
     all.iter().map(|folder| Value::from(folder.to_string_lossy())).collect()
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use crate::platform::files::{PermissionsExt, symlink};
     use std::fs;

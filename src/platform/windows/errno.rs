@@ -15,6 +15,8 @@ impl Errno {
     pub(crate) const XDEV: Self = Self(17);
     pub(crate) const ROFS: Self = Self(19);
     pub(crate) const IO: Self = Self(31);
+    /// Another program has it open without sharing it.
+    pub(crate) const TXTBSY: Self = Self(32);
     pub(crate) const NOTSUP: Self = Self(50);
     pub(crate) const EXIST: Self = Self(80);
     pub(crate) const INVAL: Self = Self(87);

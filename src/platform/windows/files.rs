@@ -8,7 +8,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Seek, SeekFrom};
 use std::os::windows::fs::{FileExt, OpenOptionsExt as _};
 use std::os::windows::io::AsHandle;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use cap_primitives::fs::{
 use io_lifetimes::AsFilelike;
 
 pub(crate) use super::errno::{Errno, Result};
-use super::names::is_usable_name;
+use crate::platform::paths::is_usable_path;
 
 /// An owned handle.
 pub(crate) type OwnedFd = std::os::windows::io::OwnedHandle;
@@ -127,6 +127,7 @@ impl Uid {
 
 /// The type of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(dead_code, reason = "Unix has more types of files")]
 pub(crate) enum FileType {
     RegularFile,
     Directory,
@@ -198,8 +199,8 @@ pub(crate) trait Start {
 
 impl<T: AsFd> Start for T {
     fn at<'p>(&self, path: &'p Path) -> Result<(File, &'p Path)> {
-        if !is_usable_name(path) {
-            return Err(Errno::NOENT);
+        if !is_usable_path(path) {
+            return Err(Errno::INVAL);
         }
         Ok((File::from(self.as_fd().try_clone_to_owned()?), path))
     }
@@ -465,8 +466,24 @@ pub(crate) fn renameat_with(
         if !is_same {
             return Err(Errno::EXIST);
         }
+        return rename_to_another_case(&from, old, &to, new);
     }
     Ok(cap_primitives::fs::rename(&from, old, &to, new)?)
+}
+
+/// Renames by way of a name that is free: a name that differs in case alone is taken by the object
+/// itself.
+fn rename_to_another_case(from: &File, old: &Path, to: &File, new: &Path) -> Result<()> {
+    let mut between = OsString::from(".lsp-tools-case-");
+    between.push(std::process::id().to_string());
+    between.push(old.as_os_str());
+    let between = Path::new(&between);
+    cap_primitives::fs::rename(from, old, from, between)?;
+    cap_primitives::fs::rename(from, between, to, new).map_err(|error| {
+        // If this fails too, the object has the name between.
+        let _kept = cap_primitives::fs::rename(from, between, from, old);
+        error.into()
+    })
 }
 
 fn identity_of(metadata: &Metadata) -> (Option<u32>, Option<u64>) {
@@ -575,13 +592,21 @@ pub(crate) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
 ///
 /// # Errors
 /// The file is shorter, or cannot be read.
-pub(crate) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
+pub(crate) fn read_exact_at(mut file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
+    // Unlike pread(2), the system's function moves the place at which reading goes on.
+    let place = file.stream_position()?;
+    let read = read_at(file, &mut buffer, &mut offset);
+    file.seek(SeekFrom::Start(place))?;
+    read
+}
+
+fn read_at(file: &File, buffer: &mut &mut [u8], offset: &mut u64) -> io::Result<()> {
     while !buffer.is_empty() {
-        match file.seek_read(buffer, offset)? {
+        match file.seek_read(buffer, *offset)? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
             count => {
-                buffer = &mut buffer[count..];
-                offset += count as u64;
+                *buffer = &mut std::mem::take(buffer)[count..];
+                *offset += count as u64;
             }
         }
     }
@@ -596,4 +621,9 @@ pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
 /// Windows has no sockets among its files.
 pub(crate) fn is_socket(_: &fs::Metadata) -> bool {
     false
+}
+
+/// Returns true if an object was not removed because a program has it open or runs it.
+pub(crate) fn is_in_use(errno: Errno) -> bool {
+    matches!(errno, Errno::ACCESS | Errno::TXTBSY)
 }

@@ -9,10 +9,9 @@ use cap_primitives::fs::{OpenOptions, OpenOptionsExt, open_ambient_dir};
 use parking_lot::RwLock;
 
 use super::files::{Errno, OFlags, OwnedFd};
-use super::names::is_usable_name;
 use crate::platform::files::to_errno;
 use crate::platform::inode::InodeIdentity;
-use crate::platform::paths::canonicalize;
+use crate::platform::paths::{canonicalize, is_usable_path};
 
 /// A directory outside of which nothing is opened. While it is open, it cannot be renamed.
 #[derive(Debug)]
@@ -105,7 +104,7 @@ fn open_root(root: &Path) -> Result<OwnedFd, Errno> {
 
 fn open_beneath(folder: &Arc<OwnedFd>, relative: &Path) -> Result<OwnedFd, Errno> {
     let relative = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
-    if !is_usable_name(relative) {
+    if !is_usable_path(relative) {
         return Err(Errno::NOENT);
     }
     let start = File::from(folder.try_clone()?);
@@ -123,7 +122,7 @@ pub(crate) fn locate_anywhere(path: &Path) -> Result<OwnedFd, Errno> {
 pub(crate) fn open_anywhere(path: &Path) -> Result<OwnedFd, Errno> {
     use std::os::windows::fs::OpenOptionsExt as _;
     let name = path.file_name().map_or(Path::new(""), Path::new);
-    if !is_usable_name(name) {
+    if !is_usable_path(name) {
         return Err(Errno::NOENT);
     }
     let file = std::fs::OpenOptions::new().read(true).custom_flags(FILE_FLAG_BACKUP_SEMANTICS).open(path)?;

@@ -3,7 +3,7 @@
 mod errno;
 pub(crate) mod files;
 pub(crate) mod jail;
-mod names;
+pub(crate) mod names;
 pub(crate) mod private;
 pub(crate) mod process_tree;
 pub(crate) mod stdio;

@@ -1,14 +1,17 @@
 //! The names that Windows gives another meaning.
 
-use std::path::{Component, Path};
+use std::ffi::OsString;
+use std::fs;
+use std::os::windows::fs::OpenOptionsExt;
+use std::path::{Component, Path, PathBuf};
 
 /// The names of devices, in every folder and with every extension.
-const DEVICES: &[&str] = &["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
+const DEVICES: &[&str] = &["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"];
 
 /// Returns true if each name of the relative `path` is the name of an ordinary file: no device, no
 /// stream of a file (`a::$DATA`), no drive, no wildcard, and nothing that the system shortens
 /// (`a.`, `a `).
-pub(crate) fn is_usable_name(path: &Path) -> bool {
+pub(crate) fn is_usable_path(path: &Path) -> bool {
     path.components().all(|component| match component {
         Component::CurDir => true,
         Component::Normal(name) => name.to_str().is_some_and(is_ordinary),
@@ -19,13 +22,41 @@ pub(crate) fn is_usable_name(path: &Path) -> bool {
 fn is_ordinary(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or(name).trim_end();
     let is_device = DEVICES.iter().any(|device| device.eq_ignore_ascii_case(stem))
-        || (stem.len() == 4
-            && stem.is_char_boundary(3)
-            && ["COM", "LPT"].iter().any(|port| port.eq_ignore_ascii_case(&stem[..3]))
-            && stem.ends_with(|digit: char| digit.is_ascii_digit()));
+        || stem.split_at_checked(3).is_some_and(|(port, number)| {
+            // The digits that are written above the line count as well.
+            let is_number = number.chars().count() == 1
+                && number.starts_with(|digit: char| "0123456789¹²³".contains(digit));
+            is_number && ["COM", "LPT"].iter().any(|name| name.eq_ignore_ascii_case(port))
+        });
     !is_device
         && !name.ends_with(['.', ' '])
         && !name.contains(|letter: char| letter < ' ' || "<>:\"|?*".contains(letter))
+}
+
+/// Returns the relative `path` beneath `root` with the names that the file system has for those that
+/// it also knows by a short name (`LSP-TO~1`): rules are about the long ones.
+pub(crate) fn with_long_names(root: &Path, path: PathBuf) -> PathBuf {
+    if !path.as_os_str().as_encoded_bytes().contains(&b'~') {
+        return path;
+    }
+    let mut whole = root.to_owned();
+    let mut long = PathBuf::new();
+    for name in path.components() {
+        whole.push(name);
+        match on_disk(&whole) {
+            Some(name) => long.push(name),
+            None => long.push(name),
+        }
+    }
+    long
+}
+
+/// The name of the object at `path`, links not followed, as the file system has it.
+fn on_disk(path: &Path) -> Option<OsString> {
+    /// Permit handles of folders, and open a link itself (`CreateFileW`).
+    const FLAGS: u32 = 0x0200_0000 | 0x0020_0000;
+    let object = fs::OpenOptions::new().access_mode(0).custom_flags(FLAGS).open(path).ok()?;
+    Some(winx::file::get_file_path(&object).ok()?.file_name()?.to_owned())
 }
 
 #[cfg(test)]
@@ -34,14 +65,27 @@ mod tests {
 
     #[test]
     fn names_of_devices_streams_and_drives_are_not_usable() {
-        for name in ["a.py", ".", "con.d/a", "console", "com10", "a b", "..a", "ä", "COMx"] {
-            let is_usable = is_usable_name(Path::new(name));
+        for name in ["a.py", ".", "con.d/a", "console", "com10", "a b", "..a", "ä", "COMx", "COM¹²"] {
+            let is_usable = is_usable_path(Path::new(name));
             assert_eq!(is_usable, name != "con.d/a", "{name}");
         }
-        for name in
-            ["CON", "nul", "NUL.txt", "com1", "LPT9.log", "a.", "a ", "a.txt::$DATA", "C:a", "a?", "a\u{1}"]
-        {
-            assert!(!is_usable_name(Path::new(name)), "{name}");
+        for name in [
+            "CON",
+            "nul",
+            "NUL.txt",
+            "com1",
+            "LPT9.log",
+            "COM¹",
+            "lpt².txt",
+            "clock$",
+            "a.",
+            "a ",
+            "a.txt::$DATA",
+            "C:a",
+            "a?",
+            "a\u{1}",
+        ] {
+            assert!(!is_usable_path(Path::new(name)), "{name}");
         }
     }
 }

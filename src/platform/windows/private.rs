@@ -83,11 +83,6 @@ pub(crate) fn open(options: &OpenOptions, path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Does nothing: the rights of others are not known.
-pub(crate) fn restrict(_: &File) -> io::Result<()> {
-    Ok(())
-}
-
 /// Writes a file in place of its old content.
 ///
 /// # Errors

@@ -1,6 +1,5 @@
 //! The descendants of a process and their memory, as sysinfo reads them.
 
-use std::io;
 use std::path::Path;
 
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
@@ -89,11 +88,6 @@ pub(crate) fn is_living(pid: i32) -> bool {
 pub(crate) fn name_of(pid: i32) -> Option<String> {
     let system = all(ProcessRefreshKind::nothing());
     Some(system.process(number(pid))?.name().to_string_lossy().into_owned())
-}
-
-/// There are no files about processes.
-pub(crate) fn read_bytes(_: impl AsRef<Path>) -> io::Result<Vec<u8>> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// There are no files about processes.

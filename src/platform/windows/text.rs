@@ -24,15 +24,10 @@ impl OsStrExt for OsStr {
 pub(crate) trait OsStringExt {
     /// Returns the text of these bytes, with replacement characters for what is not UTF-8.
     fn from_vec(bytes: Vec<u8>) -> Self;
-    fn into_vec(self) -> Vec<u8>;
 }
 
 impl OsStringExt for OsString {
     fn from_vec(bytes: Vec<u8>) -> Self {
         String::from_utf8_lossy(&bytes).into_owned().into()
-    }
-
-    fn into_vec(self) -> Vec<u8> {
-        self.into_encoded_bytes()
     }
 }

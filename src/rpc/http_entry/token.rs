@@ -150,7 +150,7 @@ impl Drop for KeptToken {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use crate::platform::files::MetadataExt;
     use crate::platform::files::PermissionsExt;

@@ -1,12 +1,11 @@
 //! A workspace in a temporary folder, with a user's folders beside it.
 
-use crate::platform::files::DirBuilderExt;
-use std::fs::DirBuilder;
 use std::path::PathBuf;
 
 use tempfile::TempDir;
 
 use crate::config::Folders;
+use crate::platform::private;
 use crate::runtime::{Runtime, RuntimeOptions};
 
 /// A temporary workspace, deleted when this is dropped.
@@ -16,7 +15,7 @@ impl RuntimeStage {
     pub(crate) fn new() -> Self {
         let folder = TempDir::with_prefix("lsp-tools-test-").expect("a temporary folder");
         for name in ["code", "config", "data", "state", "cache", "home"] {
-            DirBuilder::new().mode(0o700).create(folder.path().join(name)).expect("a folder");
+            private::create_folder(&folder.path().join(name)).expect("a folder");
         }
         Self(folder)
     }

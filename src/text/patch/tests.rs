@@ -1,6 +1,7 @@
 //! Reading, placing, sequences, and hostile input.
 
 mod applying;
+#[cfg(unix)]
 mod corpus;
 mod hostile;
 mod reading;

@@ -1,8 +1,9 @@
 //! The preparation of a command: folder, environment variables, sandbox.
 
 use crate::platform::OsStringExt;
+use crate::platform::shell::{self, MAY_REPLACE_PATH};
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::caches::{CachesWanted, CommandCaches, SHARED, expand};
@@ -16,7 +17,6 @@ use crate::process::sandbox_arguments::{Confinement, arguments};
 use crate::process::{Spawn, caller_path, inherited_variables, writable_paths};
 use crate::text::shell_bytes;
 
-const SHELL: &str = "/bin/sh";
 /// The variable that passes the caller's `PATH` to the shell.
 const CALLER_PATH: &str = "LSP_TOOLS_CALLER_PATH";
 /// The prefix that puts the caller's `PATH` first again. A login shell reads profiles, and many of
@@ -81,15 +81,16 @@ impl PreparedCommand {
             }
         }
         let mut line = first.to_owned();
-        if let Some(path) = caller_path() {
+        if let Some(path) = caller_path().filter(|_| MAY_REPLACE_PATH) {
             env.insert(CALLER_PATH.into(), path);
             line.push_str(CALLER_PATH_FIRST);
         }
         line.push_str(command);
-        let line = [SHELL, "-lc", &line].map(OsStr::new);
+        let shell = shell::program().ok_or_else(no_shell_error)?;
+        let line = [shell.as_os_str(), "-lc".as_ref(), line.as_ref()];
         let (program, args) = match spawner.supervisor() {
             Some(binary) => (binary.to_owned(), arguments(confinement.as_ref(), &line)),
-            None => (PathBuf::from(SHELL), line[1..].iter().map(Into::into).collect()),
+            None => (shell.clone(), line[1..].iter().map(Into::into).collect()),
         };
         let spawn = Spawn {
             name: "bash".to_owned(),
@@ -144,6 +145,11 @@ fn export_line(env: &BTreeMap<OsString, OsString>) -> OsString {
     OsString::from_vec(line)
 }
 
+fn no_shell_error() -> ToolError {
+    ToolError::new(ErrorCode::Unsupported, "the command was not run: there is no POSIX shell")
+        .with_hint("install Git for Windows (https://gitforwindows.org), whose shell is used")
+}
+
 fn check(command: &str) -> Result<(), ToolError> {
     let (what, hint) = if command.contains('\0') {
         ("`command` contains a zero byte", "write it as \\0 in a printf")
@@ -191,6 +197,8 @@ fn listed_variables(
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+
     use super::*;
 
     #[test]
@@ -209,7 +217,7 @@ mod tests {
     fn exported_environment_values_round_trip_through_the_shell() {
         let value = OsString::from_vec(b"a 'b' \\ $HOME `c`\n\xff".to_vec());
         let line = export_line(&[("ONE".into(), value.clone()), ("TWO".into(), "2".into())].into());
-        let mut shell = std::process::Command::new(SHELL);
+        let mut shell = std::process::Command::new("/bin/sh");
         assert!(export_line(&BTreeMap::new()).is_empty());
         let output =
             shell.args(["-c", "eval \"$LINE\"; printf %s \"$ONE\"; test $TWO = 2"]).env("LINE", line);

@@ -1,5 +1,6 @@
 //! The check of a plan, which turns it into steps before any of them is executed.
 
+use crate::platform::paths::MAY_FOLD_CASE;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -308,6 +309,7 @@ impl PlanChecker<'_> {
         }
         match self.node_at(&target, to)? {
             PlanNode::Absent => {}
+            there if is_same_in_another_case((&source, &node), (&target, &there)) => {}
             PlanNode::Directory(DirectoryNode { base: Some(base) }) if self.prunes.contains(&target) => {
                 self.remove_emptied(&target, base);
             }
@@ -522,4 +524,12 @@ fn apply_mode(file: &mut FileNode, change: ModeChange) {
         Some(metadata) => metadata.mode = of(metadata.mode),
         None => file.executable = change == ModeChange::Executable(true),
     }
+}
+
+/// Returns true if both places are the same object, in a file system that ignores case.
+fn is_same_in_another_case(one: (&Path, &PlanNode), other: (&Path, &PlanNode)) -> bool {
+    let folded = |place: &Path| place.to_string_lossy().to_lowercase();
+    MAY_FOLD_CASE
+        && folded(one.0) == folded(other.0)
+        && one.1.identity().is_some_and(|identity| Some(identity) == other.1.identity())
 }

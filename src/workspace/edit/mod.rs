@@ -37,7 +37,7 @@ mod overlay;
 mod plan;
 mod refusal;
 mod report;
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;
 mod text;
 mod transaction;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::platform::files::Errno;
+use crate::platform::inode::InodeIdentity;
 
 use super::disk::inspect::{FileMetadata, SeenContent, SeenFile, SeenLink, SeenObject, inspect_object};
 use super::disk::locate::{FinalLinkMode, WorkspaceTree};
@@ -17,6 +18,18 @@ pub(super) enum PlanNode {
     Directory(DirectoryNode),
     Link(LinkNode),
     Special(&'static str),
+}
+
+impl PlanNode {
+    /// The identity of the object on the disk; `None` for a planned one.
+    pub(super) fn identity(&self) -> Option<InodeIdentity> {
+        match self {
+            Self::File(file) => file.base.as_ref().map(|base| base.object.identity),
+            Self::Directory(folder) => folder.base.as_ref().map(|base| base.object),
+            Self::Link(link) => link.base.as_ref().map(|base| base.object.identity),
+            Self::Absent | Self::Special(_) => None,
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -33,7 +46,7 @@ pub(super) struct FileNode {
 
 #[derive(Debug, Clone)]
 pub(super) struct DirectoryNode {
-    pub(crate) base: Option<DiskBase<crate::platform::inode::InodeIdentity>>,
+    pub(crate) base: Option<DiskBase<InodeIdentity>>,
 }
 
 #[derive(Debug, Clone)]

@@ -289,5 +289,5 @@ fn cut_at_character(text: &mut Vec<u8>) {
     text.extend_from_slice("…".as_bytes());
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;

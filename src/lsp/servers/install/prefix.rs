@@ -5,6 +5,7 @@
 
 use crate::platform::canonicalize;
 use crate::platform::files::symlink;
+use crate::platform::paths::{ENVIRONMENT_PROGRAMS, PYTHON};
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -78,7 +79,8 @@ impl InstallPrefix {
         let same = InstallationManifest::read(&current).is_some_and(|manifest| {
             manifest.recipe == *recipes.recipe() && manifest.locks == recipes.locks().digest()
         });
-        let interpreter = !recipes.has_python() || is_program(&current.join("venv/bin/python"));
+        let interpreter = !recipes.has_python()
+            || is_program(&current.join("venv").join(ENVIRONMENT_PROGRAMS).join(PYTHON[0]));
         if same && interpreter { program_in(&current, program) } else { None }
     }
 

@@ -1,5 +1,6 @@
 //! Recipes of the catalogue as commands of the package managers.
 
+use crate::platform::paths::{ENVIRONMENT_PROGRAMS, PYTHON};
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
@@ -190,7 +191,7 @@ fn pip(
     let words = format!("pip {command} {}", packages.join(" "));
     let options =
         ["-m", "pip", command, "--disable-pip-version-check", "--no-input", "--progress-bar", "off"];
-    let fill = step(StepProgram::Made(folder.join("bin/python")), words, &options);
+    let fill = step(StepProgram::Made(folder.join(ENVIRONMENT_PROGRAMS).join(PYTHON[0])), words, &options);
     let fill = of_place.into_iter().fold(fill, InstallStep::arg);
     let fill = match locked {
         Some(locked) => locked.into_iter().fold(fill, InstallStep::arg),

@@ -1,5 +1,6 @@
 //! One program that an installation runs.
 
+use crate::platform::paths::PYTHON;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -52,7 +53,7 @@ impl PrerequisiteTool {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Rustup => "rustup",
-            Self::Python => "python3",
+            Self::Python => PYTHON[1],
             Self::Npm => "npm",
             Self::Cargo => "cargo",
             Self::Go => "go",

@@ -14,6 +14,7 @@ use super::snapshot::{
     LedgerRecord, LedgerServer, LedgerStart, MachineSnapshot, PassedOver, StartPhase, start_place,
 };
 use crate::config::{Folders, HeldFile, StateError, StateFolder, StateName};
+use crate::platform::files::CAN_READ_LOCKED_FILES;
 use crate::platform::machine;
 
 /// The folder, below the user's state folder.
@@ -289,6 +290,9 @@ impl MachineShare {
     }
 
     fn publish(&self, own: &mut OwnRecord) {
+        if !CAN_READ_LOCKED_FILES {
+            return;
+        }
         if own.record.servers.is_empty() && own.record.starts.is_empty() {
             (own.file, own.published) = (None, Vec::new());
             return;
@@ -318,7 +322,7 @@ impl OwnRecord {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use crate::platform::files::{MetadataExt, PermissionsExt};
 

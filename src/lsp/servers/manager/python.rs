@@ -1,6 +1,7 @@
 //! The Python environment of a server, to run it or only to read it.
 
 use crate::platform::canonicalize;
+use crate::platform::paths::ENVIRONMENT_PROGRAMS;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -75,7 +76,7 @@ impl PythonLaunchSettings {
             return None;
         }
         variables.insert("VIRTUAL_ENV".into(), environment.clone().into());
-        self.runs.then(|| environment.join("bin"))
+        self.runs.then(|| environment.join(ENVIRONMENT_PROGRAMS))
     }
 
     /// Sets the interpreter in the server's settings and initialization options.

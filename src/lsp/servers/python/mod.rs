@@ -14,6 +14,7 @@ mod libraries;
 mod tools;
 
 use crate::platform::canonicalize;
+use crate::platform::paths::{ENVIRONMENT_PROGRAMS, PYTHON};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -48,7 +49,8 @@ pub(crate) struct PythonEnvironment {
 
 impl PythonEnvironment {
     fn from_folder(folder: PathBuf, origin: EnvironmentOrigin) -> Option<Self> {
-        let interpreter = Some(folder.join("bin/python")).filter(|program| is_program(program));
+        let interpreter =
+            Some(folder.join(ENVIRONMENT_PROGRAMS).join(PYTHON[0])).filter(|program| is_program(program));
         let is_conda = folder.join("conda-meta").is_dir() && interpreter.is_some();
         let is_real = folder.join("pyvenv.cfg").is_file() || is_conda || libraries::is_bare(&folder);
         is_real.then_some(Self { folder, interpreter, origin })
@@ -161,5 +163,5 @@ pub(crate) fn base_interpreter(workspace: &Workspace) -> Option<PathBuf> {
     ["python3", "python"].into_iter().find_map(|name| path.find(name))
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;

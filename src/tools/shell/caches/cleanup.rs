@@ -144,7 +144,7 @@ fn open_emptied(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<FolderRemoval
     Ok(FolderRemovalLevel { folder, name: name.to_owned(), folders })
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use crate::platform::files::{PermissionsExt, mkdirat, openat, symlink};
 

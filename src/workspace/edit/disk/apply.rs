@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::platform::files::{Errno, symlinkat};
+use crate::platform::files::{Errno, is_in_use, symlinkat};
 
 use super::atomic::{self, Obstacle};
 use super::folders::FolderHandleCache;
@@ -123,17 +123,30 @@ pub(crate) fn remove_leftovers(
     for (index, step) in record.structure.iter().enumerate() {
         if let StructureStep::Remove { path, spare, .. } = step {
             let place = final_place(&record.structure, index, path);
-            in_folder_of(folders, &place, |folder| atomic::remove(folder, spare.as_ref()))?;
+            in_folder_of(folders, &place, |folder| remove_unless_in_use(folder, spare))?;
         }
     }
     for put in &record.puts {
-        in_folder_of(folders, &put.path, |folder| atomic::remove(folder, put.temp.as_ref()))?;
+        in_folder_of(folders, &put.path, |folder| remove_unless_in_use(folder, &put.temp))?;
     }
     for place in &record.prunes {
         let name = place.file_name().unwrap_or_default();
+        folders.close_below_place(place).map_err(|errno| (place.clone(), errno))?;
         in_folder_of(folders, place, |folder| atomic::remove_empty(folder, name).map(drop))?;
     }
     Ok(())
+}
+
+/// Removes a temporary file, unless a program has it open on a system that then keeps it: it stays
+/// behind, since it must not block later edits.
+fn remove_unless_in_use(folder: &FolderHandle, name: &str) -> Result<(), Errno> {
+    match atomic::remove(folder, name.as_ref()) {
+        Err(errno) if is_in_use(errno) => {
+            tracing::warn!("{name} stays: a program has it open");
+            Ok(())
+        }
+        done => done,
+    }
 }
 
 /// Does `work` in the folder of `place`, if that still exists.

@@ -203,6 +203,8 @@ pub(crate) fn remove(folder: &FolderHandle, name: &OsStr) -> Result<(), Errno> {
     for entry in names_in(&inner)? {
         remove(&inner, &entry)?;
     }
+    // Windows removes no folder that is open.
+    drop(inner);
     unlinkat(folder, name, AtFlags::REMOVEDIR)
 }
 

@@ -131,6 +131,7 @@ impl RollBack<'_> {
     fn roll_back_step(&mut self, step: &StructureStep) -> Result<(), Errno> {
         match step {
             StructureStep::MakeDir { path, .. } => {
+                self.folders.close_below_place(path)?;
                 let Some((folder, name)) = self.folder_of(path)? else { return Ok(()) };
                 if !atomic::remove_empty(&folder, name)? && identity_at(&folder, name)?.is_some() {
                     self.left_alone.push(path.clone());

