@@ -15,10 +15,10 @@ pub(super) const TRUST_STORE: &str = "trust.json";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folders {
     /// `servers.toml` and `lsp-tools.toml`: `$XDG_CONFIG_HOME/lsp-tools` (on Windows
-    /// `%APPDATA%\\lsp-tools`), or the folder in `LSP_TOOLS_CONFIG_DIR`.
+    /// `%APPDATA%\lsp-tools`), or the folder in `LSP_TOOLS_CONFIG_DIR`.
     pub config: PathBuf,
     /// Installed servers: `$XDG_DATA_HOME/lsp-tools` (on Windows, this and the following lie in
-    /// `%LOCALAPPDATA%\\lsp-tools`), or the folder in `LSP_TOOLS_DATA_DIR`.
+    /// `%LOCALAPPDATA%\lsp-tools`), or the folder in `LSP_TOOLS_DATA_DIR`.
     pub data: PathBuf,
     /// Logs and the trust store: `$XDG_STATE_HOME/lsp-tools`, or the folder in
     /// `LSP_TOOLS_STATE_DIR`.

@@ -340,8 +340,7 @@ impl LockedFolder<'_> {
 #[cfg(all(test, unix))]
 mod tests {
     use crate::platform::canonicalize;
-    use crate::platform::files::MetadataExt;
-    use crate::platform::files::{CWD, FileType, PermissionsExt, mknodat, symlink};
+    use crate::platform::files::{CWD, FileType, MetadataExt, PermissionsExt, mknodat, symlink};
 
     use super::*;
 

@@ -521,8 +521,7 @@ fn project_identity(project: &Path) -> Result<(String, u64, u64), TrustError> {
         let (path, now) = (project.display().to_string(), path.display().to_string());
         return Err(TrustError::Moved { path, now });
     }
-    let identity = InodeIdentity::at(&path)
-        .ok_or_else(|| TrustError::io("read", &path, &io::ErrorKind::NotFound.into()))?;
+    let identity = InodeIdentity::read(&path).map_err(|error| TrustError::io("read", &path, &error))?;
     let key = path.to_str().ok_or_else(|| TrustError::NotUtf8(path.display().to_string()))?;
     Ok((key.to_owned(), identity.device, identity.inode))
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use tokio::process::Command;
 
-/// Returns the command that starts `program` in a folder that nobody removes, without the files
-/// that our parent left open.
+/// Returns the command that starts `program` in a lasting folder, without the files that our parent
+/// left open.
 ///
 /// A daemon that inherited them would hold their locks and pipes for its whole life.
 #[cfg(unix)]
@@ -17,7 +17,7 @@ pub(crate) fn command(program: &Path) -> Command {
     command
 }
 
-/// Returns the command that starts `program` in a folder that nobody removes, without our console.
+/// Returns the command that starts `program` in its own folder, without our console.
 #[cfg(windows)]
 pub(crate) fn command(program: &Path) -> Command {
     // Of winbase.h.

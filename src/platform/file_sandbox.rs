@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[cfg(linux_kernel)]
 pub(crate) use linux::{confine, support};
 
-/// What the system lacks if it cannot restrict changes of files.
+/// The reason shown if changes of files cannot be restricted.
 pub(crate) const REQUIREMENT: &str = if cfg!(target_os = "linux") {
     "the kernel has no Landlock of version 3 or newer (Linux 6.2, and `landlock` among its security modules)"
 } else {
@@ -161,5 +161,5 @@ pub(crate) fn support() -> KernelSupport {
 /// Always.
 #[cfg(all(unix, not(linux_kernel)))]
 pub(crate) fn confine(_: &[PathBuf], _: bool) -> std::io::Result<()> {
-    Err(std::io::ErrorKind::Unsupported.into())
+    Err(std::io::Error::new(std::io::ErrorKind::Unsupported, REQUIREMENT))
 }

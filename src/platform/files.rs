@@ -1,8 +1,8 @@
 //! Files and folders in the terms of POSIX: what openat(2) and its relatives do beneath an open
 //! folder.
 //!
-//! Unix has these functions. [`windows::files`](super::windows) gives Windows functions of the same
-//! names and errors, as far as its file systems can do the same.
+//! Unix has these functions. `windows/files.rs` gives Windows functions of the same names and errors,
+//! as far as its file systems can do the same.
 
 #[cfg(unix)]
 use std::fs::File;

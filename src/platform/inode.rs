@@ -1,12 +1,13 @@
 //! Device and inode number: the identity that distinguishes a file from a replacement.
 
 use std::fs::{DirEntry, Metadata};
+use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::files::{AsFd, Stat, fstat, lstat, stat};
+use super::files::{AsFd, FileType, Stat, fstat, lstat, stat};
 
 /// The identity of a file, independent of its name. It is valid as long as the file exists: the
 /// number may be reused.
@@ -27,19 +28,41 @@ impl InodeIdentity {
         fstat(open).ok().as_ref().map(Self::from_stat)
     }
 
-    /// Returns the identity of the target of `path`; links are followed. `None` if it cannot be
-    /// read.
-    pub(crate) fn at(path: &Path) -> Option<Self> {
-        stat(path).ok().as_ref().map(Self::from_stat)
+    /// Returns the identity of the target of `path`; links are followed.
+    ///
+    /// # Errors
+    /// The system cannot read it.
+    pub(crate) fn read(path: &Path) -> io::Result<Self> {
+        Ok(Self::from_stat(&stat(path)?))
     }
 
-    /// Like [`at`](Self::at), of a link itself if there is one.
+    /// Like [`read`](Self::read); `None` if it cannot be read.
+    pub(crate) fn at(path: &Path) -> Option<Self> {
+        Self::read(path).ok()
+    }
+
+    /// Returns the identity of the object at `path`; a link is not followed. `None` if there is
+    /// none.
     pub(crate) fn at_name(path: &Path) -> Option<Self> {
         lstat(path).ok().as_ref().map(Self::from_stat)
     }
+
+    /// Returns the identity of the folder at `path`; links are followed. `None` if it is no folder.
+    pub(crate) fn of_folder(path: &Path) -> Option<Self> {
+        stat(path).ok().as_ref().and_then(Self::from_folder)
+    }
+
+    /// Like [`of_folder`](Self::of_folder); a link is no folder.
+    pub(crate) fn of_real_folder(path: &Path) -> Option<Self> {
+        lstat(path).ok().as_ref().and_then(Self::from_folder)
+    }
+
+    fn from_folder(stat: &Stat) -> Option<Self> {
+        (FileType::from_raw_mode(stat.st_mode) == FileType::Directory).then(|| Self::from_stat(stat))
+    }
 }
 
-/// Returns a number that another object in the same folder has not.
+/// Returns a number that is unique among the entries of a folder.
 pub(crate) fn number_of(entry: &DirEntry) -> u64 {
     #[cfg(unix)]
     return std::os::unix::fs::DirEntryExt::ino(entry);

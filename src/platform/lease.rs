@@ -5,7 +5,7 @@
 //! `/proc/sys/fs/lease-break-time` (normally 45 seconds) the kernel takes the lease back (fcntl(2),
 //! "Leases"). A program that runs by then cannot be written to for as long as it runs.
 //!
-//! This is the one place with unsafe code: neither the standard library nor rustix supports leases.
+//! The code is unsafe: neither the standard library nor rustix supports leases.
 
 use std::fs::File;
 use std::io;

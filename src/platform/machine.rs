@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Returns the name of this run, which another run of the same machine does not have; `None` if the
-/// system does not tell it.
+/// system does not report it.
 pub(crate) fn run_id() -> Option<String> {
     super::process_tree::read_text("/proc/sys/kernel/random/boot_id").map(|id| id.trim().to_owned())
 }

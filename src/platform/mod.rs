@@ -1,8 +1,8 @@
 //! Needs that each operating system serves in its own way: files beneath a root, processes,
 //! watches.
 //!
-//! May use: `text`. Each module has one need and its implementation for Linux. Another operating
-//! system is another implementation of the same functions; nothing above names one.
+//! May use: `text`. Each module has one need and its implementations. The longer ones are in `unix`
+//! and `windows`, with functions of the same names.
 
 pub(crate) mod detached;
 pub(crate) mod file_sandbox;

@@ -33,7 +33,7 @@ pub(crate) fn is_program(path: &Path) -> bool {
 }
 
 #[cfg(windows)]
-pub(crate) use super::windows::names::{is_usable_path, with_long_names};
+pub(crate) use super::windows::names::{is_usable_path, long_names};
 
 /// Returns true: all names of the relative path may be used.
 #[cfg(unix)]
@@ -41,10 +41,10 @@ pub(crate) fn is_usable_path(_: &Path) -> bool {
     true
 }
 
-/// Returns `path`: objects have no other names than those in their folders.
+/// Returns `None`: objects have no other names than those in their folders.
 #[cfg(unix)]
-pub(crate) fn with_long_names(_: &Path, path: PathBuf) -> PathBuf {
-    path
+pub(crate) fn long_names(_: &Path, _: &Path) -> Option<PathBuf> {
+    None
 }
 
 /// True if a file system may take names that differ in case for the same one.

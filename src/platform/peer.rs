@@ -4,7 +4,7 @@ use super::files::AsFd;
 #[cfg(linux_kernel)]
 use super::files::OwnedFd;
 
-/// What is known of that process.
+/// The handle of the peer process.
 #[derive(Debug)]
 pub(crate) enum PeerHandle {
     /// A handle of this one process, which stays valid when its number is reused.

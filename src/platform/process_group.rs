@@ -1,7 +1,7 @@
 //! A started process with all that it starts, which is ended as one.
 //!
-//! On Unix it is a process group, whose leader may be a supervisor that ends the processes below it
-//! by itself. On Windows it is a job, which the system ends when its last handle is closed: with us.
+//! On Unix it is a process group, whose leader may be a supervisor that ends the processes below
+//! it. On Windows it is a job, which the system ends with the process that holds it.
 
 #[cfg(unix)]
 pub(crate) use unix::{ProcessGroup, spawn};
@@ -36,20 +36,20 @@ mod unix {
     #[derive(Debug, Clone)]
     pub(crate) struct ProcessGroup {
         leader: Pid,
-        is_supervised: bool,
+        is_supervisor: bool,
     }
 
-    /// Starts `command` as the leader of a group. `is_supervised` tells that it is a supervisor.
+    /// Starts `command` as the leader of a group. `is_supervisor` is true for our own binary as one.
     ///
     /// # Errors
     /// The system refuses.
     pub(crate) fn spawn(
         mut command: Command,
-        is_supervised: bool,
+        is_supervisor: bool,
     ) -> io::Result<(Child, Option<ProcessGroup>)> {
         let child = command.process_group(0).spawn()?;
         let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        Ok((child, leader.map(|leader| ProcessGroup { leader, is_supervised })))
+        Ok((child, leader.map(|leader| ProcessGroup { leader, is_supervisor })))
     }
 
     impl ProcessGroup {
@@ -60,7 +60,7 @@ mod unix {
 
         /// Asks the supervisor to end everything; without a supervisor, ends the process group.
         pub(crate) fn request_end(&self) {
-            let sent = match self.is_supervised {
+            let sent = match self.is_supervisor {
                 true => kill_process(self.leader, Signal::TERM),
                 false => kill_process_group(self.leader, Signal::KILL),
             };
@@ -69,10 +69,9 @@ mod unix {
             }
         }
 
-        /// Ends what is left of the group after a signal has ended its leader: on Linux, the
-        /// processes that a supervisor would have ended are at least still in it.
+        /// Kills the rest of the group after a signal has killed its leader, a supervisor.
         pub(crate) fn end_orphans(&self) {
-            if self.is_supervised {
+            if self.is_supervisor {
                 let _ignored = kill_process_group(self.leader, Signal::KILL);
             }
         }

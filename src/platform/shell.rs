@@ -5,7 +5,7 @@ use std::path::PathBuf;
 /// True if a login shell may replace PATH by another one.
 pub(crate) const MAY_REPLACE_PATH: bool = cfg!(unix);
 
-/// Returns the absolute path of the shell; `None` if there is none.
+/// Returns the absolute path of the shell; `None` if no shell is found.
 #[cfg(unix)]
 pub(crate) fn program() -> Option<PathBuf> {
     Some("/bin/sh".into())

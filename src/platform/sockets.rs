@@ -1,7 +1,8 @@
 //! Local sockets, by which programs of one user reach the daemon.
 //!
 //! On Unix a socket is a file. On Windows it is a named pipe, whose random name is in a file of the
-//! user: only who can read the file finds the pipe, and only its user can open it.
+//! user: only a process that can read the file finds the pipe, and only its
+//! user can open it.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ pub(crate) use windows::{LocalListener, LocalStream, OwnedReadHalf, OwnedWriteHa
 pub(crate) struct SocketUser {
     /// The number of its user, if that is another one than ours.
     pub(crate) foreign: Option<u32>,
-    /// Its number, if the system tells it.
+    /// Its number, if the system reports it.
     pub(crate) pid: Option<i32>,
 }
 

@@ -9,7 +9,7 @@ pub(crate) fn own_id() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Returns true if `user` is another user, and this process not that who may do everything.
+/// Returns true if `user` is another user and this process does not run as root.
 pub(crate) fn is_foreign(user: u32) -> bool {
     #[cfg(unix)]
     return own_id() != 0 && user != own_id();

@@ -12,7 +12,8 @@
 //!
 //! Without a supervisor's program, a server is started in a process group of its own, which is
 //! killed when its [`ServerProcess`] is dropped. When we are killed then, servers must notice by
-//! themselves that their input ended.
+//! themselves that their input ended. Windows needs no supervisor: it ends the processes of a job
+//! with the process that holds it.
 
 pub(crate) mod ancestry;
 pub(crate) mod environment;

@@ -131,8 +131,7 @@ pub(super) fn read(args: &mut impl Iterator<Item = OsString>) -> Option<(Vec<Fil
 
 #[cfg(all(test, linux_kernel))]
 mod tests {
-    use crate::platform::files::AsRawFd;
-    use crate::platform::files::{OFlags, OpenOptionsExt, symlink};
+    use crate::platform::files::{AsRawFd, OFlags, OpenOptionsExt, symlink};
     use std::fs;
     use std::io::{self, Read, Seek, Write};
     use std::path::PathBuf;

@@ -14,9 +14,9 @@
 //!   From the same version on it reaches no abstract Unix socket outside;
 //! - no privilege is gained (`no_new_privs`): `sudo` and the like do not work; of root's
 //!   capabilities, only those remain that builds need;
-//! - if the kernel allows it, its processes have a process namespace of their own ([`namespace`](crate::platform::namespace));
-//!   the supervisor creates it before this process starts, and passes `--first` to its first
-//!   process;
+//! - if the kernel allows it, its processes have a process namespace of their own
+//!   (`platform/unix/namespace.rs`); the supervisor creates it before this process starts, and
+//!   passes `--first` to its first process;
 //! - with `--no-tcp`, no TCP connection is made or accepted. Other protocols stay open.
 //!
 //! The sandbox does not restrict reading, nor Unix sockets (a container engine's socket is a way

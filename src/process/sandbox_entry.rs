@@ -1,4 +1,5 @@
-//! The entry of our binary into the [`sandbox`](super::sandbox), after which it becomes another program.
+//! The entry of our binary into the [`sandbox`](super::sandbox), in which it becomes another
+//! program.
 
 use std::ffi::OsString;
 use std::process::Command;

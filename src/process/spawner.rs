@@ -122,7 +122,7 @@ impl SpawnOrder {
 impl Spawner {
     /// Creates a spawner whose supervisor is the `lsp-tools` binary at `supervisor`; by default the
     /// running one, or the one beside the running program. Without any, servers are started
-    /// directly. They may then survive this process if it is killed; the log says so.
+    /// directly. On Unix they may then survive this process if it is killed; the log says so.
     pub fn new(supervisor: Option<PathBuf>) -> Self {
         let supervisor = supervisor.or_else(own_binary).filter(|_| HAS_SUPERVISORS);
         if supervisor.is_none() && HAS_SUPERVISORS {

@@ -39,7 +39,7 @@ pub enum PathError {
         /// The given path, made printable.
         given: String,
     },
-    /// The system gives one of its names another meaning.
+    /// A name in the path is reserved by the system, such as that of a device.
     #[error("`{given}` contains a name that Windows does not allow for a file; give another")]
     Reserved {
         /// The given path, made printable.

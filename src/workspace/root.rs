@@ -1,7 +1,7 @@
 //! The workspace: its root directory, and conversions of paths beneath it.
 
 use crate::platform::canonicalize;
-use crate::platform::paths::{join, with_long_names};
+use crate::platform::paths::{join, long_names};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
@@ -175,7 +175,7 @@ impl Workspace {
                 given,
             )?
         };
-        let path = WorkspacePath::new(with_long_names(&self.inner.root, path.as_path().to_owned()));
+        let path = long_names(&self.inner.root, path.as_path()).map_or(path, WorkspacePath::new);
         let bytes = self.inner.root.as_os_str().len() + 1 + path.as_path().as_os_str().len();
         if bytes > MAX_PATH_BYTES {
             return Err(PathError::TooLong { given: truncate_printable(given), bytes });

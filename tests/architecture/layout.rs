@@ -85,14 +85,17 @@ fn folders_have_few_files() {
 }
 
 #[test]
-fn no_file_beside_platform_names_an_operating_system() {
+fn no_file_beside_platform_imports_from_one_operating_system() {
     let names_system = |path: &str| SYSTEM_PATHS.iter().any(|system| path.starts_with(system));
     let files: BTreeSet<&str> =
         GRAPH.outside_paths().filter(|(_, path)| names_system(path)).map(|(file, _)| file).collect();
     let (within, beside): (Vec<&str>, Vec<&str>) =
         files.into_iter().partition(|file| file.starts_with("platform/"));
     assert!(within.len() > 5, "only {within:?} name a system: the paths are not read as they are written");
-    assert!(beside.is_empty(), "these files name an operating system: move that to platform/: {beside:?}");
+    assert!(
+        beside.is_empty(),
+        "these files import from one operating system: move that to platform/: {beside:?}"
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::platform::files::{AtFlags, Errno, Mode, OFlags, entries, openat, statat, unlinkat};
+use crate::platform::files::{AtFlags, Errno, Mode, OFlags, entries, fstat, openat, statat, unlinkat};
 use thiserror::Error;
 
 use crate::config::Folders;
@@ -231,8 +231,9 @@ impl DaemonFolder {
 
     /// Returns true if the name `name` still refers to `file`.
     fn is_named(&self, file: &File, name: &str) -> io::Result<bool> {
+        let open = InodeIdentity::from_stat(&fstat(file)?);
         match statat(&self.open, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Ok(Some(InodeIdentity::from_stat(&stat)) == InodeIdentity::of(file)),
+            Ok(stat) => Ok(InodeIdentity::from_stat(&stat) == open),
             Err(Errno::NOENT) => Ok(false),
             Err(errno) => Err(errno.into()),
         }

@@ -4,6 +4,7 @@
 //! variables that language servers and our own folders depend on.
 
 use crate::platform::OsStrExt;
+use crate::platform::inode::InodeIdentity;
 use crate::workspace::FileStamp;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -40,7 +41,7 @@ pub(crate) struct DaemonIdentity {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BinaryFingerprint {
     path: PathBuf,
-    inode: u64,
+    identity: InodeIdentity,
     size: u64,
     modified_ns: i64,
 }
@@ -69,7 +70,9 @@ impl DaemonIdentity {
             add(folder.as_os_str().as_bytes());
         }
         add(binary.path.as_os_str().as_bytes());
-        for number in [binary.inode, binary.size, binary.modified_ns.cast_unsigned()] {
+        for number in
+            [binary.identity.device, binary.identity.inode, binary.size, binary.modified_ns.cast_unsigned()]
+        {
             add(&number.to_le_bytes());
         }
         for (name, value) in relevant_variables(variables) {
@@ -122,11 +125,11 @@ impl BinaryFingerprint {
     /// Reads the current identity of the file at `path`.
     ///
     /// # Errors
-    /// The file does not exist.
+    /// The file cannot be found or inspected.
     pub(crate) fn from_file(path: &Path) -> io::Result<Self> {
+        let identity = InodeIdentity::read(path)?;
         let seen = FileStamp::from_path(path).ok_or(io::ErrorKind::NotFound)?;
-        let path = path.to_owned();
-        Ok(Self { path, inode: seen.inode, size: seen.size, modified_ns: seen.mtime_ns })
+        Ok(Self { path: path.to_owned(), identity, size: seen.size, modified_ns: seen.mtime_ns })
     }
 
     /// The path of the file.
@@ -154,7 +157,12 @@ mod tests {
             cache: "/e".into(),
             home: None,
         };
-        let binary = BinaryFingerprint { path: "/bin/x".into(), inode: 2, size: 3, modified_ns: 4 };
+        let binary = BinaryFingerprint {
+            path: "/bin/x".into(),
+            identity: InodeIdentity { device: 1, inode: 2 },
+            size: 3,
+            modified_ns: 4,
+        };
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
         DaemonIdentity::new(Path::new(root), &folders, binary, variables).key
     }

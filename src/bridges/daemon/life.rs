@@ -87,5 +87,5 @@ impl DaemonLifeWatch<'_> {
 }
 
 fn directory_identity(path: &Path) -> Option<InodeIdentity> {
-    InodeIdentity::at(path).filter(|_| path.is_dir())
+    InodeIdentity::of_folder(path)
 }

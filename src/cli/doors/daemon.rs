@@ -62,8 +62,6 @@ enum DaemonStartError {
 /// Runs the daemon until there is a reason to exit. The parent reads one line on stdout with the
 /// result of the start.
 pub(crate) async fn run(start: DoorStartContext<'_>) -> Result<CliExitStatus, ToolError> {
-    // Detaches from the terminal, whose Ctrl-C is for the parent. A session leader stays in its
-    // session.
     stdio::leave_terminal();
     let mut signals = Signals::listen()?;
     let listening = match listen(&start) {
@@ -300,8 +298,7 @@ impl DaemonStartError {
     }
 }
 
-/// Writes the result of the start and closes stdout, so that a parent waiting for its end can
-/// continue.
+/// Writes the result of the start, one line, and closes stdout.
 fn report(report: &DaemonStartReport) -> Result<(), ToolError> {
     let failed = |error: io::Error| {
         ToolError::new(ErrorCode::Internal, format!("the result of the start cannot be reported: {error}"))

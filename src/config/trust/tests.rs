@@ -1,6 +1,5 @@
 use crate::platform::canonicalize;
-use crate::platform::files::MetadataExt;
-use crate::platform::files::{PermissionsExt, symlink};
+use crate::platform::files::{MetadataExt, PermissionsExt, symlink};
 
 use super::*;
 use crate::config::{Catalogue, Layer, LayerOrigin, PinError};

@@ -190,7 +190,8 @@ pub(crate) fn open_options() -> OpenOptions {
     options
 }
 
-/// Like [`open_options`], and follows a link in the last name.
+/// Returns options for a file that a person names: private if it is created. A link is followed, and
+/// a FIFO blocks.
 pub(crate) fn open_options_through_links() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.mode(PRIVATE_FILE_MODE);
@@ -212,7 +213,7 @@ pub(crate) fn open(options: &OpenOptions, path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// The system refuses.
-pub(crate) fn restrict(file: &File) -> io::Result<()> {
+fn restrict(file: &File) -> io::Result<()> {
     let metadata = file.metadata()?;
     match without_others(&metadata).filter(|_| metadata.is_file() && is_own(&metadata)) {
         Some(owners) => file.set_permissions(owners),

@@ -48,7 +48,7 @@ pub(crate) fn close_output() -> io::Result<()> {
     Ok(rustix::stdio::dup2_stdout(null()?)?)
 }
 
-/// Closes the three standard streams of this process.
+/// Replaces the three standard streams of this process by `/dev/null`.
 ///
 /// # Errors
 /// The system refuses.

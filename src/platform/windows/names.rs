@@ -34,10 +34,11 @@ fn is_ordinary(name: &str) -> bool {
 }
 
 /// Returns the relative `path` beneath `root` with the names that the file system has for those that
-/// it also knows by a short name (`LSP-TO~1`): rules are about the long ones.
-pub(crate) fn with_long_names(root: &Path, path: PathBuf) -> PathBuf {
+/// it also knows by a short name (`LSP-TO~1`): rules are about the long ones. `None` if no name can
+/// be short.
+pub(crate) fn long_names(root: &Path, path: &Path) -> Option<PathBuf> {
     if !path.as_os_str().as_encoded_bytes().contains(&b'~') {
-        return path;
+        return None;
     }
     let mut whole = root.to_owned();
     let mut long = PathBuf::new();
@@ -48,7 +49,7 @@ pub(crate) fn with_long_names(root: &Path, path: PathBuf) -> PathBuf {
             None => long.push(name),
         }
     }
-    long
+    Some(long)
 }
 
 /// The name of the object at `path`, links not followed, as the file system has it.

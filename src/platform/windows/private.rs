@@ -1,5 +1,5 @@
-//! Private folders and files of the product. They lie in the profile of their user, into which
-//! Windows lets nobody else but administrators.
+//! Private folders and files of the product. They lie in the profile of their user, which
+//! Windows opens to no others but administrators.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
@@ -70,7 +70,7 @@ pub(crate) fn open_options() -> OpenOptions {
     options
 }
 
-/// Like [`open_options`], and follows a link in the last name.
+/// Returns options for a file that a person names. A link is followed.
 pub(crate) fn open_options_through_links() -> OpenOptions {
     OpenOptions::new()
 }

@@ -152,8 +152,7 @@ impl Drop for KeptToken {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use crate::platform::files::MetadataExt;
-    use crate::platform::files::PermissionsExt;
+    use crate::platform::files::{MetadataExt, PermissionsExt};
     use std::fs::Permissions;
 
     use super::*;

@@ -457,8 +457,7 @@ impl WatchedTree {
 
 /// Returns the identity of the directory at the absolute path `dir`.
 fn directory_identity(dir: &Path) -> Option<InodeIdentity> {
-    let is_directory = std::fs::symlink_metadata(dir).is_ok_and(|metadata| metadata.is_dir());
-    InodeIdentity::at_name(dir).filter(|_| is_directory)
+    InodeIdentity::of_real_folder(dir)
 }
 
 /// Returns true for hidden directories, which contain private data of tools. The exceptions are

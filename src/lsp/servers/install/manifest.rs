@@ -1,6 +1,5 @@
 //! The manifest of a complete installation: its recipe, its locks and its date.
 
-use crate::platform::files::sync_folder;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -51,7 +50,7 @@ impl InstallationManifest {
     pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
         let unfinished = folder.join("manifest.json.new");
         private::write(&unfinished, &serde_json::to_vec_pretty(self)?)?;
-        sync_folder(&unfinished)?;
+        fs::OpenOptions::new().write(true).open(&unfinished)?.sync_all()?;
         fs::rename(unfinished, folder.join(NAME))
     }
 }

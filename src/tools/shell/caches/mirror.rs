@@ -5,10 +5,9 @@
 //! write to the mirror too, so nothing in it is trusted: each step goes from an open folder to an
 //! entry in it and follows no link.
 
-use crate::platform::files::readlinkat;
 use crate::platform::files::{
     AsFd, AtFlags, BorrowedFd, CWD, Errno, FileType, Mode, OFlags, OwnedFd, entries, mkdirat, openat,
-    symlinkat, unlinkat,
+    readlinkat, symlinkat, unlinkat,
 };
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};

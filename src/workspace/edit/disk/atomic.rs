@@ -6,10 +6,9 @@
 //! to the old file between the comparison and the exchange is therefore noticed, and the exchange
 //! reversed.
 
-use crate::platform::files::to_errno;
 use crate::platform::files::{
     AsFd, AtFlags, Errno, Gid, Mode, OFlags, RenameFlags, Uid, fchmod, fchown, fstat, fsync, linkat, mkdirat,
-    openat, renameat_with, unlinkat,
+    openat, renameat_with, to_errno, unlinkat,
 };
 use std::ffi::OsStr;
 use std::fs::File;

@@ -46,8 +46,8 @@ impl FolderHandleCache {
         self.unsettled.insert(place.parent().unwrap_or(Path::new("")).to_owned());
     }
 
-    /// Syncs and closes the handles of `place` and everything below it, because it is about to move
-    /// or has moved.
+    /// Syncs and closes the handles of `place` and everything below it, because it is about to
+    /// move or to be removed, or has moved.
     pub(crate) fn close_below_place(&mut self, place: &Path) -> Result<(), Errno> {
         let gone: Vec<PathBuf> =
             self.unsettled.iter().filter(|path| path.starts_with(place)).cloned().collect();

@@ -1,9 +1,8 @@
 //! The object at a path: identity, metadata and content, for comparison, change and restoration.
 
-use crate::platform::files::to_errno;
 use crate::platform::files::{
     Access, AsFd, AtFlags, Errno, FileType, Mode, OFlags, OwnedFd, Stat, accessat, entries, fstat, openat,
-    readlinkat, statat,
+    readlinkat, statat, to_errno,
 };
 use crate::platform::inode::InodeIdentity;
 use std::ffi::{OsStr, OsString};
