@@ -33,6 +33,7 @@ const FILE_OPENERS: Owners = &[
     ("platform/unix/stdio.rs", "/dev/null"),
     ("platform/windows/files.rs", "what openat and stat open"),
     ("platform/windows/jail.rs", "what openat opens"),
+    ("platform/windows/names.rs", "an object, for its name on the disk"),
     ("platform/windows/private.rs", "the user's own folders"),
     ("rpc/http_entry/peer.rs", "/proc"),
     ("rpc/http_entry/token.rs", "the token's file"),
@@ -45,7 +46,7 @@ const PROGRAM_STARTERS: Owners = &[
     ("platform/opened_path.rs", "makes the command of an open file"),
     ("platform/unix/process_tree.rs", "starts ps(1) by its path"),
     ("process/pinned.rs", "makes the command of a program that was compared with its hash"),
-    ("process/sandbox.rs", "becomes the program that it sandboxes"),
+    ("process/sandbox_entry.rs", "becomes the program that it sandboxes"),
     ("process/spawner.rs", "starts every program"),
 ];
 
