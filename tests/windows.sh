@@ -148,7 +148,7 @@ def ask(identifier, method, parameters):
 client = {"name": "test", "version": "1"}
 ask(1, "initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
 server.stdin.write(json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}) + "\n")
-call = {"name": "lsp_hover", "arguments": {"path": "greet/app.py", "line": 9, "column": 13}}
+call = {"name": "lsp_hover", "arguments": {"path": "greet/app.py", "line": 8, "character": 12}}
 answer = json.dumps(ask(2, "tools/call", call))
 server.stdin.close()
 server.wait(60)
