@@ -34,6 +34,8 @@ program="${CARGO_TARGET_DIR:-$PWD/target}/windows/$TARGET/debug/lsp-tools.exe"
 
 work=$(mktemp -d)
 export WINEPREFIX="$work/wine" WINEDEBUG=-all
+# Python would set a variable of the locale for the programs that it starts, and each environment has a daemon of its own.
+export PYTHONCOERCECLOCALE=0
 ended() {
     wineserver -k >/dev/null 2>&1 || true
     rm -rf "$work"
@@ -155,6 +157,11 @@ server.wait(60)
 sys.exit(0 if "def compose" in answer else f"mcp: {answer}")
 PY
 expect 0 "daemon stopped" daemon stop
-left=$(pgrep -fc "lsp-tools.exe|node.exe" || true)
-[ "$left" = 0 ] || fail "$left processes are left"
+# Wine takes a moment to forget a process that has ended.
+for _ in $(seq 50); do
+    left=$(ps -eo stat,args | grep -E '^[^Z].*(lsp-tools|node|ruff)\.exe' || true)
+    [ -n "$left" ] || break
+    sleep 0.2
+done
+[ -z "$left" ] || fail "these processes are left: $left"
 echo "windows: all passed under $(wine --version)"
