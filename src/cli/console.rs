@@ -1,7 +1,5 @@
 //! The console: stdout and stderr of the process, and the lines printed there.
 
-use crate::platform::files::AsFd;
-use crate::platform::stdio;
 use std::io::{self, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
@@ -10,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::args::Color;
 use super::render::DisplayCapabilities;
 use super::render::terminal::escape;
+use crate::platform::files::AsFd;
+use crate::platform::stdio;
 
 /// The default width if the terminal does not report one.
 const DEFAULT_TERMINAL_COLUMNS: usize = 80;

@@ -9,12 +9,12 @@ use std::future::pending;
 use std::sync::Once;
 use std::time::Duration;
 
-use crate::platform::signals::EndRequests;
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
 
 use super::exit::CliExitStatus;
 use crate::analysis::error::{ErrorCode, ToolError};
+use crate::platform::signals::EndRequests;
 
 /// The time after which an unhandled signal ends the process.
 const UNHANDLED_SIGNAL_TIMEOUT: Duration = Duration::from_secs(4);

@@ -1,10 +1,10 @@
 //! Expansion of variables such as `${root}` in a server's entry of the catalogue.
 
-use crate::platform::canonicalize;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::spec::ServerSpec;
+use crate::platform::canonicalize;
 
 const ROOT: &str = "${root}";
 const NODE_MODULES: &str = "${node-modules}";

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::platform::private;
-use crate::platform::private::{PrivateError, PrivateFolderKind};
-use crate::platform::user::{UserFolders, folders_of};
+use crate::platform::private::PrivateError;
+use crate::platform::user::{PrivateFolderKind, UserFolders, folders_of};
 
 const APPLICATION: &str = "lsp-tools";
 /// The store of trusted projects, in the state folder.

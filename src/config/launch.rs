@@ -1,6 +1,5 @@
 //! The launch fields of a project's files, in the form for their owner and for the trust store.
 
-use crate::platform::canonicalize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +13,7 @@ use super::layer::Layer;
 use super::schema::{ConfigField, take_launch_fields};
 use super::settings::fields::SETTINGS;
 use super::trust::error::TrustError;
+use crate::platform::canonicalize;
 use crate::text::hex;
 
 /// The launch fields of a project's `servers.toml` and `lsp-tools.toml`, and the programs inside it

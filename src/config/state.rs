@@ -5,7 +5,6 @@
 //! lock. A writer holds the folder's lock, so that values read before a change are still valid when
 //! the change is made.
 
-use crate::platform::files::sync_folder;
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
@@ -16,8 +15,8 @@ use parking_lot::{Condvar, Mutex};
 use sha2::{Digest, Sha256};
 
 use super::folders::Folders;
-use crate::platform::private;
-use crate::platform::user;
+use crate::platform::files::sync_folder;
+use crate::platform::{private, user};
 use crate::text::hex;
 
 mod held;

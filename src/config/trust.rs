@@ -29,8 +29,7 @@ use super::catalogue::pin::FilePin;
 use super::error::escape_unprintable;
 use super::folders::{Folders, TRUST_STORE};
 use super::launch::{LaunchFields, hash_file, hash_text, name_below, text_name};
-use crate::platform::private;
-use crate::platform::user;
+use crate::platform::{private, user};
 use crate::workspace::{FileStamp, normalise};
 
 use error::TRUST_LOCK_TIMEOUT;

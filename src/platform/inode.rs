@@ -76,7 +76,7 @@ pub(crate) fn number_of(entry: &DirEntry) -> u64 {
 pub(crate) struct ChangeMarks {
     /// The time of the last change of the content: seconds and nanoseconds since 1970.
     modified: (i64, i64),
-    /// The same for a change of any kind.
+    /// The time of the last change of any kind, in the same form.
     changed: (i64, i64),
     inode: u64,
 }

@@ -58,6 +58,11 @@ mod unix {
             self.leader.as_raw_nonzero().get()
         }
 
+        /// Returns true if the process that was started is a supervisor, above the wanted one.
+        pub(crate) fn is_supervised(&self) -> bool {
+            self.is_supervisor
+        }
+
         /// Asks the supervisor to end everything; without a supervisor, ends the process group.
         pub(crate) fn request_end(&self) {
             let sent = match self.is_supervisor {
@@ -164,6 +169,11 @@ mod windows {
         /// The number of the process that was started.
         pub(crate) fn number(&self) -> i32 {
             self.number
+        }
+
+        /// Returns true if the process that was started is a supervisor, above the wanted one.
+        pub(crate) fn is_supervised(&self) -> bool {
+            false
         }
 
         /// Ends all processes of the job.

@@ -40,16 +40,30 @@ pub(crate) fn is_own(_: &Metadata) -> bool {
     true
 }
 
+/// The content of a folder of the user's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PrivateFolderKind {
+    /// Content that is trusted later because it is the user's own. A folder that others can write
+    /// is refused, unless it is empty.
+    State,
+    /// Content that can be created again.
+    Cache,
+    /// Programs. The administrator may have installed them for all users. Their own files keep the
+    /// modes that package managers gave them: nothing in them is the user's, some must be
+    /// executable, and they lie in a folder that only the user enters.
+    Programs,
+}
+
 /// The folders in which programs of a user keep their files.
 #[derive(Debug, Clone)]
 pub(crate) struct UserFolders {
     /// Settings.
     pub(crate) config: PathBuf,
-    /// What belongs to an installation.
+    /// Files of installations.
     pub(crate) data: PathBuf,
-    /// What outlives a run.
+    /// Files that outlive a run.
     pub(crate) state: PathBuf,
-    /// What may be deleted at any time.
+    /// Files that may be deleted at any time.
     pub(crate) cache: PathBuf,
     /// The home.
     pub(crate) home: PathBuf,

@@ -2,7 +2,6 @@
 //! in `audit.jsonl` of the user's state folder, without contents, and without arguments beside
 //! paths, commands and hosts.
 
-use crate::platform::inode::InodeIdentity;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -13,6 +12,7 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 
 use super::request::{Effect, PolicyVerdict};
+use crate::platform::inode::InodeIdentity;
 use crate::platform::private;
 use crate::text::truncate_chars;
 

@@ -1,7 +1,6 @@
 //! Compares the patterns for commands with real shells: random texts are run where every program
 //! only records its arguments.
 
-use crate::platform::files::symlink;
 use std::cell::{Cell, RefCell};
 use std::fs;
 use std::path::Path;
@@ -14,6 +13,7 @@ use super::command::{CommandPattern, allowed_by, forbids};
 use super::shell::Script;
 use super::shell_words::ShellWord;
 use crate::executable::write_executable;
+use crate::platform::files::symlink;
 
 /// An empty folder, and a folder of programs that append their names and arguments, ended by NUL
 /// and line feed, to `log`.

@@ -118,7 +118,6 @@ impl Exit {
 #[derive(Debug)]
 pub struct ServerProcess {
     group: Option<ProcessGroup>,
-    supervised: bool,
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
     /// The standard error of a command; a server's is read here.
@@ -132,7 +131,6 @@ impl ServerProcess {
     /// a server's standard error also goes to `hearer`, if there is one.
     fn new(
         (mut child, group): (Child, Option<ProcessGroup>),
-        supervised: bool,
         streams: StdioMode,
         merged: Option<ChildStdout>,
         name: String,
@@ -163,7 +161,7 @@ impl ServerProcess {
             }
             sender.send_replace(Some(status.map_or(Exit::Code(-1), Exit::from_status)));
         });
-        Self { group, supervised, stdin, stdout, command_stderr, stderr, exit }
+        Self { group, stdin, stdout, command_stderr, stderr, exit }
     }
 
     /// The server's standard input; once. A command has none.
@@ -189,8 +187,9 @@ impl ServerProcess {
 
     /// The server's own process id, below its supervisor; `None` when it is gone.
     pub fn pid(&self) -> Option<u32> {
-        let number = self.tree_root()?;
-        let server = if self.supervised { process_tree::oldest_child_of(number)? } else { number };
+        let group = self.living_group()?;
+        let number = group.number();
+        let server = if group.is_supervised() { process_tree::oldest_child_of(number)? } else { number };
         u32::try_from(server).ok()
     }
 

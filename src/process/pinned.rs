@@ -13,13 +13,13 @@
 //! opens the script by its path, a moment after the last check, as it does other pinned files that
 //! its command names.
 
-use crate::platform::files::read_exact_at;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
 use crate::config::{FilePin, MOST_PROGRAM_BYTES, PinError, PinnedFile};
+use crate::platform::files::read_exact_at;
 use crate::platform::shared_file_system::may_have_unseen_writers_of;
 use crate::platform::{lease, memfd, opened_path};
 

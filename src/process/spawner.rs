@@ -1,6 +1,5 @@
 //! The one thread that forks servers and commands.
 
-use crate::platform::files::OwnedFd;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, PipeReader};
@@ -17,6 +16,7 @@ use tokio::sync::oneshot;
 use super::pinned::{self, HeldProgram};
 use super::{SUPERVISE, ServerProcess, environment};
 use crate::config::{FilePin, PinError};
+use crate::platform::files::OwnedFd;
 use crate::platform::parent_watch::{HAS_SUPERVISORS, parent_life};
 use crate::platform::process_group::spawn;
 
@@ -108,7 +108,7 @@ impl SpawnOrder {
         let _within = runtime.enter();
         let merged = merged.map(|reader| ChildStdout::from_std(OwnedFd::from(reader).into())).transpose();
         let process = merged.and_then(|merged| {
-            Ok(ServerProcess::new(spawn(command, supervised)?, supervised, streams, merged, name, hearer))
+            Ok(ServerProcess::new(spawn(command, supervised)?, streams, merged, name, hearer))
         });
         let process = process.map_err(OrderError::Refused).and_then(|process| {
             let checked = held.as_ref().map_or(Ok(()), HeldProgram::check_started);

@@ -17,23 +17,23 @@
 //! processes below have 300 ms, then they get SIGKILL. The exit status is the server's, or 128 + n
 //! for signal n.
 
-use crate::platform::files::Errno;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::platform::processes::{
-    CommandExt, Pid, Signal, SignalKind, SignalStream, WaitOptions, WaitStatus, getpid, getppid,
-    kill_process, kill_process_group, signal, wait,
-};
 use futures::future::OptionFuture;
 
 use super::pinned;
 use super::sandbox_arguments::{ENTER, FIRST, LANDLOCK};
 use crate::config::{FilePin, PinError};
+use crate::platform::files::Errno;
 use crate::platform::parent_watch::{self, GIVES_ORPHANS};
+use crate::platform::processes::{
+    CommandExt, Pid, Signal, SignalKind, SignalStream, WaitOptions, WaitStatus, getpid, getppid,
+    kill_process, kill_process_group, signal, wait,
+};
 use crate::platform::{namespace, process_tree, stdio};
 
 /// The time in which the processes below must end after SIGTERM.

@@ -7,11 +7,12 @@
 //! therefore left out: without tampering, it adds nothing. The remaining paths can only be replaced
 //! by a process that may write outside.
 
-use crate::platform::paths::top_of;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+
+use crate::platform::paths::top_of;
 
 /// The maximum number of links followed for one path, as in Linux.
 const MAX_WRITABLE_PATH_SYMLINKS: usize = 40;

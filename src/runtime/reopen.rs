@@ -1,6 +1,5 @@
 //! The replacement of a runtime after its configuration or the choice of servers changed.
 
-use crate::workspace::FileStamp;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,6 +13,7 @@ use crate::analysis::error::{ErrorCode, ToolError};
 use crate::config::{Config, ConfigOverrides, Folders};
 use crate::lsp::servers::manager::Manager;
 use crate::tools::api::source::ToolSource;
+use crate::workspace::FileStamp;
 
 impl Runtime {
     /// Reopens the workspace under the current configuration. Returns `None` if the configuration

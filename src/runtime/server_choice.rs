@@ -1,6 +1,5 @@
 //! The choice of servers by the installed programs, with stamps that detect outdated choices.
 
-use crate::workspace::FileStamp;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +8,7 @@ use crate::config::{Config, Folders, TrustStore};
 use crate::lsp::servers::locate::ProgramSearchPlaces;
 use crate::lsp::servers::server_choice::{ChosenServers, ServerChoice};
 use crate::process::ProgramPath;
-use crate::workspace::{Workspace, WorkspacePath};
+use crate::workspace::{FileStamp, Workspace, WorkspacePath};
 
 /// A choice of servers, with the stamps of all paths that it depends on.
 #[derive(Debug)]

@@ -1,12 +1,12 @@
 //! The `list` query: the entries of a directory.
 
-use crate::platform::canonicalize;
-use crate::platform::files::{AsFd, AtFlags, Errno, FileType, OwnedFd, entries, fstat, statat};
 use std::ffi::{OsStr, OsString};
 
 use super::read::{from_errno, special_kind};
 use super::walk::select::{SelectError, Selection};
 use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
+use crate::platform::canonicalize;
+use crate::platform::files::{AsFd, AtFlags, Errno, FileType, OwnedFd, entries, fstat, statat};
 
 /// The parameters of a listing.
 #[derive(Debug, Clone)]

@@ -1,12 +1,12 @@
 //! Paths inside the workspace, checked so that they cannot leave it.
 
-use crate::platform::OsStrExt;
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use crate::platform::OsStrExt;
 use crate::platform::paths::{is_usable_path, with_slashes};
 use crate::text::notebook::NOTEBOOK_EXTENSION;
 

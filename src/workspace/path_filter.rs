@@ -4,7 +4,6 @@
 //! path, before anything is opened, and by the kernel's name of the opened object. A file with
 //! several names (hard links) is hidden under each if it is under one of them.
 
-use crate::platform::files::{AsFd, FileType, fstat, lstat};
 use std::collections::HashSet;
 use std::fmt;
 use std::path::Path;
@@ -13,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::walk::rules::{FileFilter, WalkVisibility, walker_seeing};
 use super::{ReadError, Workspace, WorkspacePath};
+use crate::platform::files::{AsFd, FileType, fstat, lstat};
 use crate::platform::inode::InodeIdentity;
 use crate::platform::opened_path;
 

@@ -1,8 +1,5 @@
 //! Arbitrary bytes as a path: the answer comes soon, and reveals nothing outside the workspace.
 
-use crate::platform::canonicalize;
-use crate::platform::files::symlink;
-use crate::platform::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -10,6 +7,9 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use super::{ListQuery, WorkDeadline, Workspace};
+use crate::platform::canonicalize;
+use crate::platform::files::symlink;
+use crate::platform::{OsStrExt, OsStringExt};
 
 /// The time limit of a refusal, for a slow machine; it normally takes milliseconds.
 const SOON: Duration = Duration::from_secs(60);

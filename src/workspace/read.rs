@@ -1,6 +1,5 @@
 //! Text files with the stamp that they were read at, and the errors of reading them.
 
-use crate::platform::files::{AsFd, Errno, FileType, OwnedFd, Stat, fstat};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -8,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::path::escape_unprintable;
 use super::{Workspace, WorkspacePath};
+use crate::platform::files::{AsFd, Errno, FileType, OwnedFd, Stat, fstat};
 use crate::platform::jail::{locate_anywhere, open_anywhere};
 
 mod decode;
@@ -204,7 +204,7 @@ impl ReadError {
 }
 
 impl FileStamp {
-    pub(super) fn from_stat(stat: &Stat) -> Self {
+    pub(crate) fn from_stat(stat: &Stat) -> Self {
         // Field types differ between systems; sizes and inodes are never negative.
         #[allow(clippy::unnecessary_cast)] // a cast that one system needs is a no-op on another
         Self {

@@ -1,12 +1,12 @@
 //! Resolution of every link in a path.
 
-use crate::platform::paths::top_of;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 use super::path::WorkspacePath;
 use super::root::Workspace;
 use crate::platform::inode::InodeIdentity;
+use crate::platform::paths::top_of;
 
 /// The maximum number of links in one path, as in the kernel.
 const MAX_REAL_PATH_SYMLINKS: usize = 40;

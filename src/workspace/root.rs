@@ -1,19 +1,19 @@
 //! The workspace: its root directory, and conversions of paths beneath it.
 
-use crate::platform::canonicalize;
-use crate::platform::paths::{join, long_names};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
 
-use crate::platform::files::{Errno, lstat};
 use parking_lot::Mutex;
 
 use super::path::{MAX_PATH_BYTES, check_given, escape_unprintable, normalise, truncate_printable};
 use super::path_filter::HiddenPathFilter;
 use super::{PathError, WorkspacePath};
+use crate::platform::canonicalize;
+use crate::platform::files::{Errno, lstat};
 use crate::platform::inode::InodeIdentity;
 use crate::platform::jail::Jail;
+use crate::platform::paths::{join, long_names};
 
 /// The maximum number of messages that are logged once each.
 const MAX_LOG_ONCE_MESSAGES: usize = 100;

@@ -1,6 +1,5 @@
 //! Digests of trees of files. Programs that read trees with the same digest find the same.
 
-use crate::platform::canonicalize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -11,7 +10,7 @@ use parking_lot::Mutex;
 use super::walk::rules::{is_generated_folder, is_store};
 use super::walk::walk_threads;
 use super::{FileStamp, ReadError, Workspace};
-use crate::platform::{OsStrExt, is_program};
+use crate::platform::{OsStrExt, canonicalize, is_program};
 use crate::text::{PartsHash, PartsHasher};
 
 /// The largest file whose content counts, in bytes; of a larger one the size and the time of change

@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::platform::sockets::LocalStream;
-use crate::platform::sockets::{OwnedReadHalf, OwnedWriteHalf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -17,6 +15,7 @@ use super::identity::{self, DaemonIdentity};
 use super::preamble::{self, DoorName, LONGEST, Preamble, Refusal, RefusalCode, Welcome};
 use crate::config::Folders;
 use crate::lsp::servers::install_advice::SpokenLanguage;
+use crate::platform::sockets::{LocalStream, OwnedReadHalf, OwnedWriteHalf};
 use crate::platform::{detached, process_tree};
 use crate::process::ancestry::{self, Descent, SocketPeer};
 use crate::runtime::find_workspace;

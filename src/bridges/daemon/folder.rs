@@ -7,14 +7,12 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::platform::files::{AtFlags, Errno, Mode, OFlags, entries, fstat, openat, statat, unlinkat};
 use thiserror::Error;
 
 use crate::config::Folders;
+use crate::platform::files::{AtFlags, Errno, Mode, OFlags, entries, fstat, openat, statat, unlinkat};
 use crate::platform::inode::InodeIdentity;
-use crate::platform::private;
-use crate::platform::sockets;
-use crate::platform::user;
+use crate::platform::{private, sockets, user};
 
 const NAME: &str = "lsp-tools";
 const BELOW_STATE: &str = "run";

@@ -3,16 +3,17 @@
 //! Two commands share a daemon if they agree in all three. The part of the environment is the
 //! variables that language servers and our own folders depend on.
 
-use crate::platform::OsStrExt;
-use crate::platform::inode::InodeIdentity;
-use crate::workspace::FileStamp;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::config::Folders;
+use crate::platform::OsStrExt;
+use crate::platform::files::stat;
+use crate::platform::inode::InodeIdentity;
 use crate::process::environment;
 use crate::text::{PartsHasher, hex};
+use crate::workspace::FileStamp;
 
 /// The bytes of the hash in a daemon's file names. They keep a socket's path far below the limit of
 /// 108 bytes.
@@ -127,8 +128,8 @@ impl BinaryFingerprint {
     /// # Errors
     /// The file cannot be found or inspected.
     pub(crate) fn from_file(path: &Path) -> io::Result<Self> {
-        let identity = InodeIdentity::read(path)?;
-        let seen = FileStamp::from_path(path).ok_or(io::ErrorKind::NotFound)?;
+        let stat = stat(path)?;
+        let (identity, seen) = (InodeIdentity::from_stat(&stat), FileStamp::from_stat(&stat));
         Ok(Self { path: path.to_owned(), identity, size: seen.size, modified_ns: seen.mtime_ns })
     }
 

@@ -1,12 +1,9 @@
 //! The daemon: one socket with many connections, each passed to its door.
 
-use crate::platform::open_files;
 use std::io;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::platform::sockets::{LocalListener, LocalStream, SocketUser};
-use crate::platform::sockets::{OwnedReadHalf, OwnedWriteHalf};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use thiserror::Error;
@@ -26,7 +23,8 @@ use super::status::{self, DaemonStatus};
 use crate::analysis::error::ToolError;
 use crate::lsp::servers::install_advice::SpokenLanguage;
 use crate::platform::inode::InodeIdentity;
-use crate::platform::process_tree;
+use crate::platform::sockets::{LocalListener, LocalStream, OwnedReadHalf, OwnedWriteHalf, SocketUser};
+use crate::platform::{open_files, process_tree};
 use crate::process::ancestry::{Descent, SocketPeer};
 use crate::runtime::Runtime;
 use crate::runtime::live::LiveRuntime;

@@ -1,7 +1,5 @@
 //! The change of one configuration file: its current text, its new text, and the write.
 
-use crate::platform::canonicalize;
-use crate::platform::files::{set_mode, sync_folder};
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -9,6 +7,8 @@ use std::path::{Path, PathBuf};
 use super::InitError;
 use crate::analysis::context::from_path_error;
 use crate::analysis::error::ToolError;
+use crate::platform::canonicalize;
+use crate::platform::files::{set_mode, sync_folder};
 use crate::tools::edit::editing::from_edit_error;
 use crate::workspace::edit::{ContentHash, EditPlan, PathPrecondition, TransactionManager};
 use crate::workspace::{ReadError, Workspace, WorkspacePath};

@@ -1,6 +1,5 @@
 //! The command `init`: the hosts of this machine, and the files that make one of them start us.
 
-use crate::platform::canonicalize;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -19,6 +18,7 @@ use crate::cli::exit::CliExitStatus;
 use crate::cli::render::setup::hosts;
 use crate::cli::render::setup::hosts::{HostRow, ShortenedFolders};
 use crate::cli::render::terminal::escape;
+use crate::platform::canonicalize;
 use crate::process::ProgramPath;
 use crate::workspace::Workspace;
 

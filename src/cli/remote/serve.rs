@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::platform::sockets::{OwnedReadHalf, OwnedWriteHalf};
 use futures::FutureExt;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::sync::Semaphore;
@@ -26,6 +25,7 @@ use crate::cli::input::PipedInput;
 use crate::cli::reply::Reply;
 use crate::cli::run::{self, CliInvocation};
 use crate::lsp::session::progress::ProgressEvent;
+use crate::platform::sockets::{OwnedReadHalf, OwnedWriteHalf};
 use crate::runtime::{Client, Runtime};
 
 /// The size limit of a request, in bytes. A command line is at most 2 MiB (execve(2)), and larger

@@ -1,6 +1,5 @@
 //! The search for the file in which a project's builds record how sources are compiled.
 
-use crate::platform::canonicalize;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -8,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::Value;
 
 use crate::config::spec::BuildFile;
+use crate::platform::canonicalize;
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// The largest file of presets that is read, in bytes.

@@ -1,12 +1,12 @@
 //! The trusted files that the command of a trusted program names.
 
-use crate::platform::files::is_socket;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::command_files::files_named;
 use super::pin::FilePin;
 use crate::config::trust::TrustStore;
+use crate::platform::files::is_socket;
 use crate::workspace::Workspace;
 
 /// Returns the pins of the project files that the `words` of a `program` name, from one of the

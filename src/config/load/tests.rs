@@ -1,9 +1,9 @@
-use crate::platform::files::symlink;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::*;
+use crate::platform::files::symlink;
 
 struct Bench {
     _folder: tempfile::TempDir,

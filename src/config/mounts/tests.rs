@@ -1,8 +1,8 @@
-use crate::platform::canonicalize;
 use std::fs;
 
 use super::*;
 use crate::config::{Catalogue, Config, ConfigOverrides, Folders, Settings};
+use crate::platform::canonicalize;
 
 fn mounts(origin: LayerOrigin, text: &str) -> Result<(MountConfig, Vec<String>), ConfigError> {
     let layers = [Layer::new(origin, "lsp-tools.toml", text)];

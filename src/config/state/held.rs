@@ -11,8 +11,7 @@ use std::path::PathBuf;
 
 use super::{FRESH, StateError, StateFolder, StateName};
 use crate::platform::inode::InodeIdentity;
-use crate::platform::private;
-use crate::platform::user;
+use crate::platform::{private, user};
 
 /// The maximum number of files that are read: one for each living process, and those left by dead
 /// ones.

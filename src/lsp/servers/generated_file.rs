@@ -1,11 +1,11 @@
 //! Files of the product that other programs read or run, stored under the hash of their content.
 
-use crate::platform::files::set_mode;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use crate::platform::files::set_mode;
 use crate::platform::private;
 use crate::text::hex;
 use crate::workspace::Workspace;

@@ -1,6 +1,5 @@
 //! The health of an installed server: its version, and missing companions.
 
-use crate::platform::canonicalize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Read;
@@ -11,6 +10,7 @@ use tokio::time::Instant;
 
 use super::locate::{LocatedProgram, ProgramOrigin};
 use crate::config::spec::{ServerPrerequisite, ServerSpec};
+use crate::platform::canonicalize;
 use crate::process::{Exit, ProgramPath, RunError, Spawn, Spawner, is_program, run};
 use crate::workspace::Workspace;
 

@@ -1,8 +1,6 @@
 //! The location of a server's program: configured path, the project's environment, PATH, the
 //! private prefix.
 
-use crate::platform::canonicalize;
-use crate::platform::paths::ENVIRONMENT_PROGRAMS;
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,7 +10,9 @@ use super::interpreters;
 use super::judge::{OwnRoots, PinLookup, PinLookups};
 use crate::config::FilePin;
 use crate::config::spec::{ServerSpec, ToolchainProxy};
+use crate::platform::canonicalize;
 use crate::platform::inode::InodeIdentity;
+use crate::platform::paths::ENVIRONMENT_PROGRAMS;
 use crate::process::{ProgramPath, Spawner, is_program};
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -151,9 +151,10 @@ pub(crate) fn program_folders(prefix: &Path) -> Vec<PathBuf> {
     if !prefix.is_dir() {
         return Vec::new();
     }
+    let environment = format!("venv/{ENVIRONMENT_PROGRAMS}");
     let folders = [
         "rustup/bin",
-        if cfg!(windows) { "venv/Scripts" } else { "venv/bin" },
+        environment.as_str(),
         "npm/node_modules/.bin",
         "cargo/bin",
         "go/bin",

@@ -1,6 +1,5 @@
 //! The guard that keeps a server on Node.js from loading code of an untrusted project.
 
-use crate::platform::canonicalize;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::generated_file;
+use crate::platform::canonicalize;
 
 /// The module, without the list of folders.
 const MODULE: &str = include_str!("node_guard.cjs");

@@ -1,7 +1,5 @@
 //! Opening of files beneath a directory, checked by the kernel.
 
-use crate::platform::files::to_errno;
-use crate::platform::inode::InodeIdentity;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -9,6 +7,9 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
+
+use crate::platform::files::to_errno;
+use crate::platform::inode::InodeIdentity;
 
 /// A directory outside of which nothing is opened.
 #[derive(Debug)]

@@ -1,7 +1,6 @@
 //! Private folders and files of the product, which only their user can enter and read, regardless
 //! of the umask.
 
-use crate::platform::user;
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -10,6 +9,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
+
+use crate::platform::user::{PrivateFolderKind, is_own};
 
 /// The permissions of all but the owner.
 const GROUP_OTHER_MODE_MASK: u32 = 0o077;
@@ -51,20 +52,6 @@ pub(crate) enum PrivateError {
     },
 }
 
-/// The content of a folder of the user's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PrivateFolderKind {
-    /// Content that is trusted later because it is the user's own. A folder that others can write
-    /// is refused, unless it is empty.
-    State,
-    /// Content that can be created again.
-    Cache,
-    /// Programs. The administrator may have installed them for all users. Their own files keep the
-    /// modes that package managers gave them: nothing in them is the user's, some must be
-    /// executable, and they lie in a folder that only the user enters.
-    Programs,
-}
-
 /// Ensures that the folder at `path`, if it exists, is its user's alone. A folder that others can
 /// only read is closed, with all files in it that an earlier version or a careless copy left open.
 /// `variable` names another folder.
@@ -82,20 +69,16 @@ pub(crate) fn ensure_folder_private(
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(failed(error)),
     };
-    let mode = metadata.mode();
     if !is_own(&metadata) {
         let of_all =
-            holds == PrivateFolderKind::Programs && metadata.uid() == 0 && mode & GROUP_OTHER_WRITE_MASK == 0;
+            holds == PrivateFolderKind::Programs && metadata.uid() == 0 && !is_writable_by_others(&metadata);
         return if of_all { Ok(()) } else { Err(PrivateError::Foreign { path: path.to_owned(), variable }) };
     }
-    if mode & GROUP_OTHER_MODE_MASK == 0 {
+    if !is_open_to_others(&metadata) {
         return Ok(());
     }
     let holds_any = || fs::read_dir(path).map(|mut entries| entries.next().is_some());
-    if holds == PrivateFolderKind::State
-        && mode & GROUP_OTHER_WRITE_MASK != 0
-        && holds_any().map_err(failed)?
-    {
+    if holds == PrivateFolderKind::State && is_writable_by_others(&metadata) && holds_any().map_err(failed)? {
         return Err(PrivateError::Open { path: path.to_owned() });
     }
     // The folder's content comes last, so that an interrupted repair is repeated.
@@ -137,12 +120,8 @@ fn restrict_folder(path: &Path, metadata: &fs::Metadata) -> io::Result<()> {
 
 /// Returns the permissions without those of others; `None` if others have none already.
 fn without_others(metadata: &fs::Metadata) -> Option<Permissions> {
-    let mode = metadata.mode() & 0o7777;
-    (mode & GROUP_OTHER_MODE_MASK != 0).then(|| Permissions::from_mode(mode & !GROUP_OTHER_MODE_MASK))
-}
-
-fn is_own(metadata: &fs::Metadata) -> bool {
-    user::is_own(metadata)
+    let owners = metadata.mode() & 0o7777 & !GROUP_OTHER_MODE_MASK;
+    is_open_to_others(metadata).then(|| Permissions::from_mode(owners))
 }
 
 /// Returns true if another user can write to the file or folder.
@@ -174,7 +153,7 @@ pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     if !is_own(&metadata) {
         return Err(io::Error::new(ErrorKind::PermissionDenied, "it belongs to another user"));
     }
-    if metadata.mode() & GROUP_OTHER_WRITE_MASK != 0 {
+    if is_writable_by_others(&metadata) {
         let error = PrivateError::Open { path: path.to_owned() };
         return Err(io::Error::new(ErrorKind::PermissionDenied, error));
     }

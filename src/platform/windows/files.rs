@@ -21,6 +21,8 @@ use cap_primitives::fs::{
 };
 use io_lifetimes::AsFilelike;
 
+use super::attributes::{FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, open_to_inspect};
+pub(crate) use super::attributes::{FileType, Stat, unix_time};
 pub(crate) use super::errno::{Errno, Result};
 use crate::platform::paths::is_usable_path;
 
@@ -125,65 +127,6 @@ impl Uid {
     }
 }
 
-/// The type of an object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(dead_code, reason = "Unix has more types of files")]
-pub(crate) enum FileType {
-    RegularFile,
-    Directory,
-    Symlink,
-    Fifo,
-    Socket,
-    CharacterDevice,
-    BlockDevice,
-    Unknown,
-}
-
-const KIND: u32 = 0o170_000;
-const KIND_FILE: u32 = 0o100_000;
-const KIND_FOLDER: u32 = 0o040_000;
-const KIND_LINK: u32 = 0o120_000;
-
-impl FileType {
-    pub(crate) fn from_raw_mode(mode: u32) -> Self {
-        match mode & KIND {
-            KIND_FILE => Self::RegularFile,
-            KIND_FOLDER => Self::Directory,
-            KIND_LINK => Self::Symlink,
-            _ => Self::Unknown,
-        }
-    }
-
-    pub(crate) fn is_file(self) -> bool {
-        self == Self::RegularFile
-    }
-}
-
-/// What the system tells of an object, in the fields of stat(2). Owner and group are 0, and the
-/// time of the last change of any kind is that of the content.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Stat {
-    pub(crate) st_dev: u64,
-    pub(crate) st_ino: u64,
-    pub(crate) st_mode: u32,
-    pub(crate) st_nlink: u64,
-    pub(crate) st_uid: u32,
-    pub(crate) st_gid: u32,
-    pub(crate) st_size: i64,
-    pub(crate) st_mtime: i64,
-    pub(crate) st_mtime_nsec: i64,
-    pub(crate) st_ctime: i64,
-    pub(crate) st_ctime_nsec: i64,
-}
-
-/// Converts a time of the file system (100 ns since 1601) to seconds and nanoseconds since 1970.
-pub(crate) fn unix_time(ticks: u64) -> (i64, i64) {
-    const TICKS_PER_SECOND: i64 = 10_000_000;
-    const SECONDS_UNTIL_1970: i64 = 11_644_473_600;
-    let ticks = ticks.cast_signed();
-    (ticks / TICKS_PER_SECOND - SECONDS_UNTIL_1970, ticks % TICKS_PER_SECOND * 100)
-}
-
 /// The present folder, beneath which absolute paths lie as well.
 pub(crate) const CWD: CurrentFolder = CurrentFolder;
 
@@ -242,11 +185,6 @@ pub(crate) fn open_in(folder: &File, name: &Path, flags: OFlags) -> Result<File>
     cap_primitives::fs::open(folder, name, &options).map_err(|error| kind_of_refusal(folder, name, error))
 }
 
-/// Permits handles of folders (`CreateFileW`).
-const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
-/// Opens a link itself.
-const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
-
 /// A link is refused with an error that does not tell it.
 fn kind_of_refusal(folder: &File, name: &Path, error: io::Error) -> Errno {
     match cap_primitives::fs::stat(folder, name, FollowSymlinks::No) {
@@ -273,82 +211,24 @@ pub(crate) fn open(path: impl AsRef<Path>, flags: OFlags, _: Mode) -> Result<Own
 pub(crate) fn fstat(open: impl AsFd) -> Result<Stat> {
     let open = open.as_fd();
     let file = open.as_filelike_view::<File>();
-    stat_of(&file)
+    Stat::of(&file)
 }
 
 /// Like stat(2): links are followed.
 pub(crate) fn stat(path: impl AsRef<Path>) -> Result<Stat> {
-    stat_of(&fs::OpenOptions::new().access_mode(0).custom_flags(FILE_FLAG_BACKUP_SEMANTICS).open(path)?)
+    Stat::of(&open_to_inspect(path, 0)?)
 }
 
 /// Like lstat(2): of a link itself.
 pub(crate) fn lstat(path: impl AsRef<Path>) -> Result<Stat> {
-    let flags = FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT;
-    stat_of(&fs::OpenOptions::new().access_mode(0).custom_flags(flags).open(path)?)
+    Stat::of(&open_to_inspect(path, FILE_FLAG_OPEN_REPARSE_POINT)?)
 }
 
 pub(crate) fn statat(folder: impl Start, path: impl AsRef<Path>, flags: AtFlags) -> Result<Stat> {
-    use cap_primitives::fs::_WindowsByHandle as _;
     let (start, name) = folder.at(path.as_ref())?;
     let follow =
         if flags.contains(AtFlags::SYMLINK_NOFOLLOW) { FollowSymlinks::No } else { FollowSymlinks::Yes };
-    let metadata = cap_primitives::fs::stat(&start, name, follow)?;
-    let about = FileInformation {
-        volume: metadata.volume_serial_number().unwrap_or(0).into(),
-        index: metadata.file_index().unwrap_or(0),
-        names: metadata.number_of_links().unwrap_or(1).into(),
-    };
-    Ok(stat_from(&about, kind_of(&metadata), &metadata))
-}
-
-/// The part of a file's information that the standard library does not have.
-struct FileInformation {
-    volume: u64,
-    index: u64,
-    names: u64,
-}
-
-fn stat_of(file: &File) -> Result<Stat> {
-    let information = winapi_util::file::information(file)?;
-    let metadata = Metadata::from_file(file)?;
-    let about = FileInformation {
-        volume: information.volume_serial_number(),
-        index: information.file_index(),
-        names: information.number_of_links(),
-    };
-    Ok(stat_from(&about, kind_of(&metadata), &metadata))
-}
-
-fn kind_of(metadata: &Metadata) -> u32 {
-    match () {
-        () if metadata.is_symlink() => KIND_LINK,
-        () if metadata.is_dir() => KIND_FOLDER,
-        () if metadata.is_file() => KIND_FILE,
-        () => 0,
-    }
-}
-
-fn stat_from(about: &FileInformation, kind: u32, metadata: &Metadata) -> Stat {
-    use cap_primitives::fs::MetadataExt as _;
-    let (seconds, nanoseconds) = unix_time(metadata.last_write_time());
-    let permissions = match (kind, metadata.permissions().readonly()) {
-        (KIND_FOLDER | KIND_LINK, _) => 0o777,
-        (_, true) => 0o444,
-        (_, false) => 0o666,
-    };
-    Stat {
-        st_dev: about.volume,
-        st_ino: about.index,
-        st_mode: kind | permissions,
-        st_nlink: about.names,
-        st_uid: 0,
-        st_gid: 0,
-        st_size: metadata.file_size().cast_signed(),
-        st_mtime: seconds,
-        st_mtime_nsec: nanoseconds,
-        st_ctime: seconds,
-        st_ctime_nsec: nanoseconds,
-    }
+    Ok(Stat::new(&cap_primitives::fs::stat(&start, name, follow)?))
 }
 
 /// The names in the open `folder`, each with its type.

@@ -8,6 +8,7 @@ use cap_primitives::ambient_authority;
 use cap_primitives::fs::{OpenOptions, OpenOptionsExt, open_ambient_dir};
 use parking_lot::RwLock;
 
+use super::attributes::FILE_FLAG_BACKUP_SEMANTICS;
 use super::files::{Errno, OFlags, OwnedFd};
 use crate::platform::files::to_errno;
 use crate::platform::inode::InodeIdentity;
@@ -28,9 +29,6 @@ pub(crate) const READ: OFlags = OFlags::RDONLY;
 pub(crate) fn location_flags() -> OFlags {
     OFlags::PATH
 }
-
-/// Permits handles of folders (`CreateFileW`).
-const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
 
 impl Jail {
     /// Creates the jail whose root is the canonical directory `root`.

@@ -1,5 +1,6 @@
 //! The parts of `platform/` that are longer on Windows than a function.
 
+mod attributes;
 mod errno;
 pub(crate) mod files;
 pub(crate) mod jail;

@@ -1,9 +1,9 @@
 //! The names that Windows gives another meaning.
 
 use std::ffi::OsString;
-use std::fs;
-use std::os::windows::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
+
+use super::attributes::{FILE_FLAG_OPEN_REPARSE_POINT, open_to_inspect};
 
 /// The names of devices, in every folder and with every extension.
 const DEVICES: &[&str] = &["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"];
@@ -54,9 +54,7 @@ pub(crate) fn long_names(root: &Path, path: &Path) -> Option<PathBuf> {
 
 /// The name of the object at `path`, links not followed, as the file system has it.
 fn on_disk(path: &Path) -> Option<OsString> {
-    /// Permit handles of folders, and open a link itself (`CreateFileW`).
-    const FLAGS: u32 = 0x0200_0000 | 0x0020_0000;
-    let object = fs::OpenOptions::new().access_mode(0).custom_flags(FLAGS).open(path).ok()?;
+    let object = open_to_inspect(path, FILE_FLAG_OPEN_REPARSE_POINT).ok()?;
     Some(winx::file::get_file_path(&object).ok()?.file_name()?.to_owned())
 }
 

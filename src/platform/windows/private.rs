@@ -1,5 +1,5 @@
-//! Private folders and files of the product. They lie in the profile of their user, which
-//! Windows opens to no others but administrators.
+//! Private folders and files of the product. They lie in the profile of their user, which Windows
+//! opens only to the user and to administrators.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
@@ -7,26 +7,14 @@ use std::io::{self, Write};
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
 
+use super::attributes::FILE_FLAG_OPEN_REPARSE_POINT;
 use super::files::{BorrowedFd, Mode, OFlags, OwnedFd, openat};
-
-/// Opens a link itself.
-const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+use crate::platform::user::PrivateFolderKind;
 
 /// A folder is not its user's alone. Not known here.
 #[derive(Debug, thiserror::Error)]
 #[error("")]
 pub(crate) enum PrivateError {}
-
-/// The content of a folder of the user's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PrivateFolderKind {
-    /// Content that is trusted later because it is the user's own.
-    State,
-    /// Content that can be created again.
-    Cache,
-    /// Programs.
-    Programs,
-}
 
 /// Does nothing: the profile is its user's alone.
 pub(crate) fn ensure_folder_private(

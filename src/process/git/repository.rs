@@ -4,12 +4,11 @@
 //! that names a directory, by a `commondir`, by links among its data. Each such pointer is followed
 //! only if its target points back, or is within the workspace.
 
-use crate::platform::canonicalize;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::GitError;
-use crate::platform::user;
+use crate::platform::{canonicalize, user};
 use crate::workspace::{ReadError, Workspace};
 
 /// The largest pointer, reference or configuration file of a repository, in bytes.

@@ -1,7 +1,5 @@
 //! A shadow git directory: a configuration of this crate, the repository's data.
 
-use crate::platform::canonicalize;
-use crate::platform::files::symlink;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -14,6 +12,8 @@ use tokio::time::Instant;
 
 use super::GitError;
 use super::repository::{GitHead, Repository};
+use crate::platform::canonicalize;
+use crate::platform::files::symlink;
 use crate::platform::private;
 use crate::process::{Exchange, ExchangeOutcome, Exit, ProgramPath, Spawn, Spawner, exchange};
 use crate::workspace::Workspace;

@@ -1,7 +1,5 @@
 //! The preparation of a command: folder, environment variables, sandbox.
 
-use crate::platform::OsStringExt;
-use crate::platform::shell::{self, MAY_REPLACE_PATH};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,6 +10,8 @@ use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::state_files::run_blocking;
 use crate::config::{CacheSharing, NetworkAccess};
+use crate::platform::OsStringExt;
+use crate::platform::shell::{self, MAY_REPLACE_PATH};
 use crate::process::sandbox::Enforced;
 use crate::process::sandbox_arguments::{Confinement, arguments};
 use crate::process::{Spawn, caller_path, inherited_variables, writable_paths};

@@ -1,12 +1,12 @@
 //! Changes of real files, made outside the feed.
 
-use crate::platform::files::symlink;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::ChangeKind::{Changed, Created, Deleted};
 use super::*;
+use crate::platform::files::symlink;
 
 fn workspace(files: &[&str]) -> (tempfile::TempDir, Workspace) {
     let dir = tempfile::tempdir().unwrap();

@@ -1,6 +1,5 @@
 //! The remembered tree: watched directories, known files, and their differences from the disk.
 
-use crate::platform::inode::ChangeMarks;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
@@ -10,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::{ChangeBatch, ChangeFeedLimits, ChangeKind, merge_all};
-use crate::platform::inode::InodeIdentity;
+use crate::platform::inode::{ChangeMarks, InodeIdentity};
 use crate::platform::shared_file_system::may_have_unseen_writers;
 use crate::platform::watches::{KernelWatchError, KernelWatchEvent, Watches};
 use crate::workspace::edit::is_temporary;

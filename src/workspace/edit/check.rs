@@ -1,6 +1,5 @@
 //! The check of a plan, which turns it into steps before any of them is executed.
 
-use crate::platform::paths::MAY_FOLD_CASE;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,6 +20,7 @@ use super::refusal::{
 };
 use super::{ContentHash, EditError, EditLimits, EditPlan, PathPrecondition};
 use crate::platform::inode::InodeIdentity;
+use crate::platform::paths::MAY_FOLD_CASE;
 use crate::workspace::WorkspacePath;
 
 /// The result of checking a plan.

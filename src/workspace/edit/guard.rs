@@ -1,7 +1,6 @@
 //! The guard of edits, which refuses changes of control paths in the tree before and after the
 //! plan. Every path is checked twice, as given and as resolved, so that a link does not hide it.
 
-use crate::platform::canonicalize;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +9,7 @@ use super::control::{self, TouchKind};
 use super::disk::inspect::identity_at;
 use super::disk::locate::WorkspaceTree;
 use super::overlay::{PlanNode, PlanOverlay};
+use crate::platform::canonicalize;
 use crate::workspace::{Workspace, WorkspacePath};
 
 const GIT: &str = "git's own files control the programs that git runs";

@@ -1,11 +1,11 @@
 //! Files found by their paths.
 
-use crate::platform::files::symlink;
 use std::fs::{self, File};
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::*;
+use crate::platform::files::symlink;
 
 fn workspace(files: &[&str]) -> (tempfile::TempDir, Workspace) {
     let dir = tempfile::tempdir().unwrap();

@@ -1,6 +1,5 @@
 //! The search of one file for matching lines.
 
-use crate::platform::files::read_exact_at;
 use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,8 +12,8 @@ use grep_searcher::{
 use super::bounded::BoundedMatcher;
 use super::pattern::LineMatcher;
 use super::{GrepQuery, GrepWanted, LineMatch};
-use crate::text::excerpt;
-use crate::text::{MAX_EXCERPT_LINE_CHARS, Position, count_chars, to_u32};
+use crate::platform::files::read_exact_at;
+use crate::text::{MAX_EXCERPT_LINE_CHARS, Position, count_chars, excerpt, to_u32};
 use crate::workspace::WorkDeadline;
 use crate::workspace::read::decode_utf16;
 use crate::workspace::search::watched::{SearchInput, SearchReader, SearchedFile};

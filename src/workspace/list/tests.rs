@@ -1,12 +1,12 @@
 //! Directories with all kinds of entries.
 
-use crate::platform::OsStrExt;
-use crate::platform::files::{CWD, Mode, mkfifoat, symlink};
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::platform::OsStrExt;
+use crate::platform::files::{CWD, Mode, mkfifoat, symlink};
 
 fn query(under: WorkspacePath) -> ListQuery {
     ListQuery {

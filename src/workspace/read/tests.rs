@@ -1,13 +1,13 @@
 //! Reading, from every kind of file that a workspace can hold.
 
-use crate::platform::OsStrExt;
-use crate::platform::files::{CWD, Mode, PermissionsExt, makedev, mkfifoat, mknodat, symlink};
 use std::fs;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::*;
+use crate::platform::OsStrExt;
+use crate::platform::files::{CWD, Mode, PermissionsExt, makedev, mkfifoat, mknodat, symlink};
 
 fn workspace() -> (tempfile::TempDir, Workspace) {
     let dir = tempfile::tempdir().unwrap();

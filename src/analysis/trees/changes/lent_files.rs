@@ -1,11 +1,12 @@
 //! Files of the project outside its commits that are made available to another tree: packages,
 //! generated files, submodules.
 
-use crate::platform::canonicalize;
-use crate::platform::files::symlink;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::platform::canonicalize;
+use crate::platform::files::symlink;
 
 /// Folders of installed packages, which are linked. Other ignored files are copied, because they
 /// may refer to files of the project and must then reach those of their own tree.

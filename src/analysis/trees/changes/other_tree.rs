@@ -1,7 +1,6 @@
 //! A tree of the repository that is not the work tree, written out and checked with servers of its
 //! own.
 
-use crate::platform::canonicalize;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,8 +20,7 @@ use crate::analysis::state_files::run_blocking;
 use crate::analysis::trees::git_access::{OpenRepository, from_git_error};
 use crate::lsp::documents::view::View;
 use crate::lsp::servers::machine::{MachineLimits, MachineShare};
-use crate::platform::private;
-use crate::platform::process_tree;
+use crate::platform::{canonicalize, private, process_tree};
 use crate::process::git::checkout::check_out;
 use crate::process::git::difference::ignored_paths;
 use crate::process::git::revision::ComparedTree;

@@ -1,8 +1,8 @@
-use crate::platform::canonicalize;
 use std::ffi::OsStr;
 use std::fs;
 
 use super::*;
+use crate::platform::canonicalize;
 
 struct Room {
     _folder: tempfile::TempDir,

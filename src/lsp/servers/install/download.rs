@@ -1,6 +1,5 @@
 //! Saving of a server's packages in a folder, without installing them.
 
-use crate::platform::canonicalize;
 use std::fs;
 use std::path::Path;
 
@@ -11,6 +10,7 @@ use super::package_place::PackagePlace;
 use super::recipes::CheckedRecipe;
 use super::{InstallJob, InstallProgress, Installer, check_key, manual_install_error};
 use crate::config::spec::ServerSpec;
+use crate::platform::canonicalize;
 
 impl Installer {
     /// Saves the packages of `server`, and of the program that it needs beside itself, in `target`,

@@ -3,9 +3,6 @@
 //! interrupted one may go on writing for a moment after their parent was killed. `current` is
 //! switched to it when it is complete.
 
-use crate::platform::canonicalize;
-use crate::platform::files::symlink;
-use crate::platform::paths::{ENVIRONMENT_PROGRAMS, PYTHON};
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -18,6 +15,9 @@ use super::error::InstallError;
 use super::manifest::{self, InstallationManifest};
 use super::recipes::CheckedRecipe;
 use crate::lsp::servers::locate::program_folders;
+use crate::platform::canonicalize;
+use crate::platform::files::symlink;
+use crate::platform::paths::{ENVIRONMENT_PROGRAMS, PYTHON};
 use crate::platform::private;
 use crate::process::is_program;
 

@@ -1,6 +1,5 @@
 //! Recipes of the catalogue as commands of the package managers.
 
-use crate::platform::paths::{ENVIRONMENT_PROGRAMS, PYTHON};
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
@@ -12,6 +11,7 @@ use super::locks::RecipeLocks;
 use super::package_place::PackagePlace;
 use super::step::{InstallStep, PrerequisiteTool, StepProgram, step};
 use crate::config::spec::{Recipe, RequiredProgram};
+use crate::platform::paths::{ENVIRONMENT_PROGRAMS, PYTHON};
 
 /// The folder of npm's packages.
 const NPM: &str = "npm";

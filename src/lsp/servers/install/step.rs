@@ -1,9 +1,10 @@
 //! One program that an installation runs.
 
-use crate::platform::paths::PYTHON;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
+
+use crate::platform::paths::PYTHON;
 
 /// One command of an installation.
 #[derive(Debug, Clone, PartialEq, Eq)]

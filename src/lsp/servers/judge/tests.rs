@@ -1,7 +1,7 @@
-use crate::platform::files::symlink;
 use std::path::Path;
 
 use super::*;
+use crate::platform::files::symlink;
 
 struct Project {
     folder: tempfile::TempDir,

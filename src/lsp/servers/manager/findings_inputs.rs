@@ -1,7 +1,6 @@
 //! Everything beside the workspace's files that the findings of a server follow from. Findings that
 //! are kept for later processes are kept together with it.
 
-use crate::platform::canonicalize;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,6 +20,7 @@ use crate::config::spec::ServerSpec;
 use crate::config::{Catalogue, settings_of};
 use crate::lsp::servers::locate;
 use crate::lsp::servers::locate::{LocatedProgram, ProgramOrigin};
+use crate::platform::canonicalize;
 use crate::process::environment;
 use crate::text::PartsHasher;
 use crate::workspace::{FileAspect, FileStamp, TreeDigest, Workspace, WorkspacePath, folder_digest};

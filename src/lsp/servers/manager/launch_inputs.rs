@@ -3,7 +3,6 @@
 //! them changes, a server that would not notice by itself is restarted
 //! ([`recheck`](super::recheck)).
 
-use crate::platform::inode;
 use std::collections::BTreeSet;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -19,6 +18,7 @@ use crate::lsp::servers::judge;
 use crate::lsp::servers::judge::PinnedVersion;
 use crate::lsp::servers::locate;
 use crate::lsp::servers::project::shortfall::Shortfall;
+use crate::platform::inode;
 use crate::workspace::{FileStamp, Workspace, WorkspacePath};
 
 /// The largest build file that is hashed, in bytes; of others only the stamp counts.

@@ -1,7 +1,5 @@
 //! The Python environment of a server, to run it or only to read it.
 
-use crate::platform::canonicalize;
-use crate::platform::paths::ENVIRONMENT_PROGRAMS;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,6 +12,8 @@ use super::untrusted::refusal_text;
 use crate::config::spec::{PythonUnrun, ServerSpec};
 use crate::lsp::servers::python;
 use crate::lsp::servers::python::{EnvironmentLookup, EnvironmentOrigin, Libraries, PythonEnvironment};
+use crate::platform::canonicalize;
+use crate::platform::paths::ENVIRONMENT_PROGRAMS;
 use crate::process::{Exit, Spawn, run};
 use crate::workspace::WorkspacePath;
 

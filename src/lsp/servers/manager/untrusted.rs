@@ -1,7 +1,6 @@
 //! The start of a server in an untrusted project, so that it runs nothing of the project, or its
 //! refusal.
 
-use crate::platform::canonicalize;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -17,8 +16,8 @@ use crate::lsp::servers::health;
 use crate::lsp::servers::locate::inner_folders;
 use crate::lsp::servers::node_guard;
 use crate::lsp::servers::project::shortfall::Shortfall;
-use crate::process::find_on_path_of_child;
-use crate::process::{Exchange, Exit, Spawn, exchange, run};
+use crate::platform::canonicalize;
+use crate::process::{Exchange, Exit, Spawn, exchange, find_on_path_of_child, run};
 
 /// The time limit of finding out the parameters of an untrusted start, or its loss.
 const UNTRUSTED_PROBE_TIMEOUT: Duration = Duration::from_secs(10);

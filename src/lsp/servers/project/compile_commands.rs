@@ -1,7 +1,6 @@
 //! The source files that a JSON Compilation Database names
 //! (<https://clang.llvm.org/docs/JSONCompilationDatabase.html>).
 
-use crate::platform::canonicalize;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::File;
@@ -11,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use crate::platform::canonicalize;
 use crate::workspace::normalise;
 
 /// The largest database that is read, in bytes.

@@ -1,6 +1,5 @@
 //! A stand-in interpreter that answers for an environment and runs nothing of it.
 
-use crate::platform::canonicalize;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +7,7 @@ use serde_json::Value;
 
 use super::Libraries;
 use crate::lsp::servers::generated_file;
+use crate::platform::canonicalize;
 use crate::workspace::Workspace;
 
 /// The program, without the description of its environment.

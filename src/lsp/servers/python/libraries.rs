@@ -1,11 +1,11 @@
 //! The import paths of a Python environment, read from its files. Nothing is run.
 
-use crate::platform::canonicalize;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::PythonEnvironment;
+use crate::platform::canonicalize;
 use crate::workspace::Workspace;
 
 /// The largest file of an environment that is read, in bytes.

@@ -1,11 +1,11 @@
-use crate::platform::canonicalize;
-use crate::platform::files::{CWD, PermissionsExt, mkfifoat, symlink};
 use std::fs;
 use std::path::Path;
 
 use tempfile::TempDir;
 
 use super::*;
+use crate::platform::canonicalize;
+use crate::platform::files::{CWD, PermissionsExt, mkfifoat, symlink};
 
 /// A workspace with folders of the user's beside it.
 struct Bench {

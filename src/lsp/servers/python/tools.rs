@@ -1,6 +1,5 @@
 //! The folders in which Poetry, Pipenv, Hatch and PDM keep environments beside `.venv`.
 
-use crate::platform::canonicalize;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,6 +11,7 @@ use etcetera::base_strategy::Xdg;
 use sha2::{Digest, Sha256};
 
 use super::libraries::is_bare;
+use crate::platform::canonicalize;
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// The largest file with the location of an environment, in bytes.

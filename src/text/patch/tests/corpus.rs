@@ -455,7 +455,7 @@ fn copy_texts(from: &Path, to: &Path) {
 
 /// All files except git's own: the text, and whether it is executable.
 fn tree(root: &Path) -> BTreeMap<String, (String, bool)> {
-    use crate::platform::files::PermissionsExt;
+    use std::os::unix::fs::PermissionsExt;
     let file = |entry: ignore::DirEntry| {
         let name = entry.path().strip_prefix(root).expect("below it").to_str().map(ToOwned::to_owned)?;
         let mode = entry.metadata().ok()?.permissions().mode();
@@ -465,6 +465,6 @@ fn tree(root: &Path) -> BTreeMap<String, (String, bool)> {
 }
 
 fn make_executable(path: &Path) {
-    use crate::platform::files::PermissionsExt;
+    use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("the mode of a file");
 }

@@ -1,10 +1,10 @@
 //! Bounded reading of the files of chat stores.
 
-use crate::platform::canonicalize;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::session::{ChatSession, ChatSource, Skipped};
+use crate::platform::canonicalize;
 use crate::workspace::{EntryKind, FileStamp, ListQuery, WorkDeadline, Workspace, WorkspacePath};
 
 /// The timeout for listing one folder.

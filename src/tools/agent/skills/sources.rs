@@ -1,10 +1,10 @@
 //! The folders that are searched for skills.
 
-use crate::platform::canonicalize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::analysis::context::Context;
+use crate::platform::canonicalize;
 use crate::workspace::{EntryKind, ListQuery, ReadError, TextFile, WorkDeadline, Workspace, WorkspacePath};
 
 /// The workspace's own folders, in order.

@@ -1,6 +1,5 @@
 //! The run of one task: start of the program, its order, its output, its end.
 
-use crate::platform::canonicalize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,6 +11,7 @@ use super::{AGENT, SESSION, TaskOrder, TaskOutput};
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::config::{FilePin, pins_among};
+use crate::platform::canonicalize;
 use crate::process::{Exchange, ExchangeOutcome, Exit, ProgramPath, RunError, Spawn, exchange, is_program};
 
 /// The most of a runner's output that is read, in bytes.

@@ -1,6 +1,5 @@
 //! Folders with dropped-in tools, and stamps that show when they change.
 
-use crate::workspace::FileStamp;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,7 +11,7 @@ use crate::tools::agent::skills::sources::Whose;
 use crate::tools::agent::skills::tools as skills;
 use crate::tools::agent::skills::tools::ToolFile;
 use crate::tools::api::source::OmittedTool;
-use crate::workspace::{EntryKind, ListQuery, ReadError, WorkDeadline, Workspace};
+use crate::workspace::{EntryKind, FileStamp, ListQuery, ReadError, WorkDeadline, Workspace};
 
 const PROJECT: &str = ".lsp-tools/tools";
 const USER: &str = "tools";

@@ -1,6 +1,5 @@
 //! The pins of a project's tool: its manifest, and the programs and files that its command names.
 
-use crate::platform::canonicalize;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
@@ -10,6 +9,7 @@ use super::folder::of_the_project;
 use super::manifest::{self, ToolManifest};
 use crate::analysis::context::Context;
 use crate::config::{FilePin, LaunchFields, TrustState};
+use crate::platform::canonicalize;
 use crate::process::{ProgramPath, is_program};
 use crate::text::hex;
 use crate::workspace::Workspace;

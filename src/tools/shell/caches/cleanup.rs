@@ -1,17 +1,17 @@
 //! Removal of unused caches of commands. They are identified by the root that they were made for,
 //! and removed regardless of their content.
 
-use crate::platform::OsStrExt;
-use crate::platform::files::{
-    AsFd, AtFlags, BorrowedFd, CWD, Errno, FileType, Mode, OFlags, OwnedFd, entries, openat, renameat,
-    unlinkat,
-};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use crate::platform::OsStrExt;
+use crate::platform::files::{
+    AsFd, AtFlags, BorrowedFd, CWD, Errno, FileType, Mode, OFlags, OwnedFd, entries, openat, renameat,
+    unlinkat,
+};
 use crate::platform::private;
 
 /// The file with the path of the workspace's root, written on each day with a command.

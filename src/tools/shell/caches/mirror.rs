@@ -5,10 +5,6 @@
 //! write to the mirror too, so nothing in it is trusted: each step goes from an open folder to an
 //! entry in it and follows no link.
 
-use crate::platform::files::{
-    AsFd, AtFlags, BorrowedFd, CWD, Errno, FileType, Mode, OFlags, OwnedFd, entries, mkdirat, openat,
-    readlinkat, symlinkat, unlinkat,
-};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -16,6 +12,10 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use crate::platform::files::{
+    AsFd, AtFlags, BorrowedFd, CWD, Errno, FileType, Mode, OFlags, OwnedFd, entries, mkdirat, openat,
+    readlinkat, symlinkat, unlinkat,
+};
 use crate::workspace::{FileStamp, Workspace};
 
 /// The greatest depth of a mirror.

@@ -6,10 +6,6 @@
 //! to the old file between the comparison and the exchange is therefore noticed, and the exchange
 //! reversed.
 
-use crate::platform::files::{
-    AsFd, AtFlags, Errno, Gid, Mode, OFlags, RenameFlags, Uid, fchmod, fchown, fstat, fsync, linkat, mkdirat,
-    openat, renameat_with, to_errno, unlinkat,
-};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -18,6 +14,10 @@ use std::path::Path;
 
 use super::inspect::{FileMetadata, SeenObject, identity_at, inspect_object, names_in};
 use super::locate::FolderHandle;
+use crate::platform::files::{
+    AsFd, AtFlags, Errno, Gid, Mode, OFlags, RenameFlags, Uid, fchmod, fchown, fstat, fsync, linkat, mkdirat,
+    openat, renameat_with, to_errno, unlinkat,
+};
 use crate::platform::inode::InodeIdentity;
 use crate::platform::xattr;
 use crate::workspace::edit::ContentHash;

@@ -1,10 +1,5 @@
 //! The object at a path: identity, metadata and content, for comparison, change and restoration.
 
-use crate::platform::files::{
-    Access, AsFd, AtFlags, Errno, FileType, Mode, OFlags, OwnedFd, Stat, accessat, entries, fstat, openat,
-    readlinkat, statat, to_errno,
-};
-use crate::platform::inode::InodeIdentity;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
@@ -13,6 +8,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::locate::FolderHandle;
+use crate::platform::files::{
+    Access, AsFd, AtFlags, Errno, FileType, Mode, OFlags, OwnedFd, Stat, accessat, entries, fstat, openat,
+    readlinkat, statat, to_errno,
+};
+use crate::platform::inode::InodeIdentity;
 use crate::platform::jail::READ;
 use crate::platform::xattr;
 use crate::workspace::edit::ContentHash;

@@ -5,12 +5,12 @@
 //! if it is a link; the target of a link is walked in the same way. `..` is never passed to the
 //! kernel: it returns to a descriptor that was opened on the way.
 
-use crate::platform::OsStringExt;
-use crate::platform::files::{AsFd, BorrowedFd, Errno, Mode, OFlags, OwnedFd, openat, readlinkat};
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use crate::platform::OsStringExt;
+use crate::platform::files::{AsFd, BorrowedFd, Errno, Mode, OFlags, OwnedFd, openat, readlinkat};
 use crate::platform::jail::location_flags;
 use crate::workspace::Workspace;
 

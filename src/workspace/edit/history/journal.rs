@@ -5,7 +5,6 @@
 //! transaction: `N.begun` until all steps are done, `N.done` until their temporary files are
 //! removed, `N` after that. Each change of name is one rename, so an entry is never in between.
 
-use crate::platform::files::sync_folder;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -14,6 +13,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::record::{StoredContentRange, TRANSACTION_FORMAT_VERSION, TransactionRecord};
+use crate::platform::files::sync_folder;
 use crate::platform::private;
 use crate::text::hex;
 use crate::workspace::edit::{ContentHash, EditError, EditId, EditLimits};

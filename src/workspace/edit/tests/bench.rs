@@ -1,10 +1,10 @@
 //! A workspace with a journal, and access to its content.
 
-use crate::platform::files::{MetadataExt, PermissionsExt};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use crate::platform::files::{MetadataExt, PermissionsExt};
 use crate::workspace::edit::{EditError, EditOptions, EditPlan, PathPrecondition, TransactionManager};
 use crate::workspace::{Workspace, WorkspacePath};
 

@@ -1,14 +1,13 @@
 //! A folder that is swapped for a link that leads out, again and again, while files in it are read
 //! and written.
 
-use crate::platform::files::{CWD, RenameFlags, renameat_with, symlink};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::bench::{Bench, snapshot};
+use crate::platform::files::{CWD, RenameFlags, renameat_with, symlink};
 use crate::workspace::ReadError;
 use crate::workspace::edit::{EditError, PathPrecondition};
-
-use super::bench::{Bench, snapshot};
 
 const OPERATIONS: u64 = 100_000;
 /// The interval of writes; all other steps are reads.

@@ -1,12 +1,12 @@
 //! Pages of files of all sizes.
 
-use crate::platform::files::{CWD, Mode, mkfifoat};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::platform::files::{CWD, Mode, mkfifoat};
 use crate::text::Buffer;
 
 fn workspace() -> (tempfile::TempDir, Workspace) {

@@ -1,7 +1,6 @@
 //! Equality of the files found with those of the library's own walk, which is ripgrep's, for any
 //! ignore files.
 
-use crate::platform::files::symlink;
 use std::collections::BTreeSet;
 use std::fs;
 use std::time::{Duration, Instant};
@@ -13,6 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use super::*;
+use crate::platform::files::symlink;
 use crate::workspace::{GlobOrder, GlobQuery, ListQuery, Selection, WorkDeadline, WorkspacePath};
 
 const FOLDERS: [&str; 7] = ["", "a", "a/b", "a/b/c", ".d", "a/.d", "b"];
