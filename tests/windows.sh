@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Builds the program for Windows (x86_64, gnu) and tries it under Wine with real servers: ruff, and pyright on Node.
+# Lints and builds the program for Windows (x86_64, gnu) and tries it under Wine with real servers: ruff, and pyright on Node.
 #
-#     tests/windows.sh        (just windows)
+#     tests/windows.sh [PROGRAM]        (just windows)
 #
-# The compiler, its sources, the linker and Wine are Debian's: rustc-web, rust-web-src, gcc-mingw-w64-x86-64, g++-mingw-w64-x86-64,
-# wine and wine64. What Wine answers about files, locks and pipes is not what Windows answers: nothing here shows more than Wine does.
+# A PROGRAM that is given, as of a release, is tried instead. The compiler, its sources, lints, the linker and Wine are Debian's: rustc-web,
+# rust-web-src, rust-web-clippy, gcc-mingw-w64-x86-64, g++-mingw-w64-x86-64, wine and wine64. What Wine answers about files, locks and pipes is not what Windows answers: nothing here shows more than Wine does.
 set -euo pipefail
 
+program=${1:+$(realpath "$1")}
 cd "$(dirname "$0")/.."
+readonly repository=$PWD
 readonly TARGET=x86_64-pc-windows-gnu
 readonly PYRIGHT=1.1.414 NODE=20.18.0 RUFF=0.17.6
 readonly SECONDS_PER_COMMAND=120
@@ -17,20 +19,21 @@ fail() {
     exit 1
 }
 
-for tool in x86_64-w64-mingw32-gcc wine npm python3; do
+for tool in wine npm python3 x86_64-w64-mingw32-gcc x86_64-w64-mingw32-g++ /usr/bin/rustc /usr/bin/clippy-driver; do
     command -v "$tool" >/dev/null || fail "$tool is missing; see the head of this file"
 done
-[ -x /usr/bin/rustc ] || fail "rustc-web is missing; see the head of this file"
 
-# The standard library is built as well, because rustup has none of this target where there is no network for it. Warnings count as
-# errors in our own code alone.
+# The standard library is built as well, because rustup has none of this target where there is no network for it. clippy's driver is
+# a compiler that lints besides, our own crate alone: one build shows both.
 build() {
-    RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/windows" \
-        cargo -Zwarnings --config 'build.warnings="deny"' build --locked -Zbuild-std=std,panic_abort --target "$TARGET"
+    RUSTC=/usr/bin/rustc RUSTC_WORKSPACE_WRAPPER=/usr/bin/clippy-driver CLIPPY_ARGS="-Dwarnings__CLIPPY_HACKERY__" RUSTC_BOOTSTRAP=1 \
+        CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/windows" cargo build --locked -Zbuild-std=std,panic_abort --target "$TARGET"
 }
 
-build
-program="${CARGO_TARGET_DIR:-$PWD/target}/windows/$TARGET/debug/lsp-tools.exe"
+if [ -z "$program" ]; then
+    build
+    program="${CARGO_TARGET_DIR:-$PWD/target}/windows/$TARGET/debug/lsp-tools.exe"
+fi
 
 work=$(mktemp -d)
 export WINEPREFIX="$work/wine" WINEDEBUG=-all
@@ -155,9 +158,21 @@ server.wait(60)
 sys.exit(0 if "def compose" in answer else f"mcp: {answer}")
 PY
 expect 0 "daemon stopped" daemon stop
+
+echo "the npm packages"
+python3 "$repository/deploy/third_party.py" >/dev/null
+python3 "$repository/deploy/package/npm.py" "$work/packages" "$TARGET=$program" >/dev/null
+for package in lsp-tools @lsp-tools/win32-x64; do
+    mkdir -p "$work/packages/node_modules/$package"
+    file=${package#@}
+    tar xzf "$work/packages/${file/\//-}"-[0-9]*.tgz -C "$work/packages/node_modules/$package" --strip-components=1
+done
+launched=$(timeout "$SECONDS_PER_COMMAND" wine node.exe "$(winepath -w "$work/packages/node_modules/lsp-tools/bin/lsp-tools.js")" --version 2>"$work/errors" | tr -d '\r')
+[[ $launched = "lsp-tools "* ]] || fail "npm's launcher says \"$launched\": $(cat "$work/errors")"
+
 # Wine takes a moment to forget a process that has ended.
 for _ in $(seq 50); do
-    left=$(ps -eo stat,args | grep -E '^[^Z].*(lsp-tools|node|ruff)\.exe' || true)
+    left=$(ps -eo stat,args | grep -E '^[^Z].*(lsp-tools|node|ruff)\.exe' | grep -vF tests/windows.sh || true)
     [ -n "$left" ] || break
     sleep 0.2
 done

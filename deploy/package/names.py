@@ -34,6 +34,11 @@ def mcp_name(repository=REPOSITORY):
     return f"{namespaces.get(address.hostname) or '.'.join(reversed(address.hostname.split('.')))}/{NAME}"
 
 
+def program(triple):
+    """The file name of the program for a kind of machine."""
+    return f"{NAME}.exe" if "-windows-" in triple else NAME
+
+
 def bundle(machine):
     """The file name of the MCP bundle for one kind of machine, as linux-x64."""
     return f"{NAME}-{VERSION}-{machine}.mcpb"

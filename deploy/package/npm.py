@@ -20,7 +20,7 @@ ROOT = names.ROOT
 LICENCES = ["LICENSE-APACHE", "LICENSE-MIT"]
 # Written by deploy/third_party.py.
 THIRD_PARTY = ROOT / "target/THIRD-PARTY.md"
-# What npm calls the machines that the program runs on. Those of macOS are built and were never run.
+# What npm calls the machines that the program runs on. Those of macOS are built and were never run; that of Windows ran under Wine.
 MACHINES = {
     "x86_64-unknown-linux-gnu": {"os": "linux", "cpu": "x64", "libc": "glibc"},
     "x86_64-unknown-linux-musl": {"os": "linux", "cpu": "x64", "libc": "musl"},
@@ -28,6 +28,7 @@ MACHINES = {
     "aarch64-unknown-linux-musl": {"os": "linux", "cpu": "arm64", "libc": "musl"},
     "x86_64-apple-darwin": {"os": "darwin", "cpu": "x64"},
     "aarch64-apple-darwin": {"os": "darwin", "cpu": "arm64"},
+    "x86_64-pc-windows-gnu": {"os": "win32", "cpu": "x64"},
 }
 # The oldest Node.js that the launcher was seen to run with; servers from npm need the same.
 NODE = ">=18"
@@ -103,7 +104,7 @@ def machine_package(triple, program, stage):
     # The launcher needs the program as a file of its own, which Yarn otherwise leaves in an archive.
     description["preferUnplugged"] = True
     files = {path.name: (path, False) for path in [*(ROOT / name for name in LICENCES), THIRD_PARTY]}
-    write(stage / name, description, files | {"bin/lsp-tools": (program, True)})
+    write(stage / name, description, files | {f"bin/{names.program(triple)}": (program, True)})
     return description["name"], stage / name
 
 

@@ -13,9 +13,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import zipfile
+from pathlib import Path
 from urllib.parse import urlsplit
 
+import archives
 import names
 import npm
 
@@ -69,10 +70,10 @@ def check(folder):
         run([venv / "bin/skillsaw", "lint", apart])
 
 
-def manifest(machine):
-    """The bundle's description of itself. A host starts it in a folder of its own, so it asks for the workspace."""
+def manifest(machine, program):
+    """The bundle's description of itself, with the program's path in it. A host starts it in a folder of its own, so it asks for the workspace."""
     workspace = {"type": "directory", "title": "Workspace", "description": "The folder of the code to answer questions about", "required": True}
-    server = {"command": "${__dirname}/bin/lsp-tools", "args": ["--workspace", "${user_config.workspace}", *COMMAND]}
+    server = {"command": f"${{__dirname}}/{program}", "args": ["--workspace", "${user_config.workspace}", *COMMAND]}
     said = {
         "manifest_version": "0.3",
         "name": names.NAME,
@@ -82,7 +83,7 @@ def manifest(machine):
         "author": {"name": names.OWNER},
         "license": names.LICENSE,
         "keywords": names.KEYWORDS,
-        "server": {"type": "binary", "entry_point": "bin/lsp-tools", "mcp_config": server},
+        "server": {"type": "binary", "entry_point": program, "mcp_config": server},
         "tools_generated": True,
         "user_config": {"workspace": workspace},
         "compatibility": {"platforms": [machine["os"]]},
@@ -95,19 +96,15 @@ def manifest(machine):
 def bundle(out, triple, program):
     """Packs the bundle for one kind of machine, and returns its path."""
     machine = npm.machine(triple, program)
-    stage = out / "mcpb"
-    files = {path.name: (path, False) for path in [*(names.ROOT / name for name in npm.LICENCES), npm.THIRD_PARTY]}
-    npm.lay(stage, files | {"bin/lsp-tools": (program, True)})
-    npm.describe(stage / "manifest.json", manifest(machine))
+    inside = f"bin/{names.program(triple)}"
     made = out / names.bundle(npm.short(machine))
-    run([mcpb(), "validate", stage / "manifest.json"])
-    # Not by `mcpb pack`, which stamps files with the time of day.
-    with zipfile.ZipFile(made, "w") as archive:
-        for path in sorted(path for path in stage.rglob("*") if path.is_file()):
-            entry = zipfile.ZipInfo(path.relative_to(stage).as_posix())
-            entry.external_attr = path.stat().st_mode << 16
-            archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED, compresslevel=9)
-    shutil.rmtree(stage)
+    with tempfile.TemporaryDirectory() as apart:
+        description = Path(apart) / "manifest.json"
+        npm.describe(description, manifest(machine, inside))
+        run([mcpb(), "validate", description])
+        files = [*(names.ROOT / name for name in npm.LICENCES), npm.THIRD_PARTY, description]
+        # Not by `mcpb pack`, which stamps files with the time of day.
+        archives.zipped(made, {path.name: (path, False) for path in files} | {inside: (program, True)})
     return made
 
 

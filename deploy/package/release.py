@@ -3,9 +3,10 @@ install script, and the hashes of all these.
 
     python3 deploy/package/release.py [TRIPLE…]        (just release-files)
 
-cargo-zigbuild builds for a machine of any kind on one of any other: zig brings a C compiler, a linker and the C libraries. Rust's standard library
-is built too, from the toolchain's component `rust-src`, so no toolchain for a target is needed. The same sources make the same bytes, whatever
-the folder and the time. Nothing is published. Programs for macOS are built and never run here. RUSTC names another rustc than the one on PATH.
+cargo-zigbuild builds for a machine of any kind on one of any other: zig brings a C compiler, a linker and the C libraries. For Windows these are
+mingw-w64's, from the packages gcc-mingw-w64-x86-64 and g++-mingw-w64-x86-64. Rust's standard library is built too, from the toolchain's component
+`rust-src`, so no toolchain for a target is needed. The same sources make the same bytes, whatever the folder and the time. Nothing is published.
+Programs for macOS are built and never run here. RUSTC names another rustc than the one on PATH.
 """
 
 import hashlib
@@ -30,9 +31,12 @@ ZIGBUILD = "0.24.1"
 # The oldest glibc on which a program shall run: as old as Rust's own for it. It is the wheel's tag too.
 GLIBC = "2.17"
 SYSTEMS = ["unknown-linux-gnu", "unknown-linux-musl", "apple-darwin"]
-TRIPLES = [f"{cpu}-{system}" for cpu in ["x86_64", "aarch64"] for system in SYSTEMS]
+WINDOWS = "x86_64-pc-windows-gnu"
+TRIPLES = [*(f"{cpu}-{system}" for cpu in ["x86_64", "aarch64"] for system in SYSTEMS), WINDOWS]
 # What zig links into a program, by the file of its licence in the package `ziglang`.
 LIBRARIES = {"musl": "lib/libc/musl/COPYRIGHT", "glibc's start files": "lib/libc/glibc/LICENSES", "LLVM's libunwind": "lib/libunwind/LICENSE.TXT", "zig's compiler_rt": "LICENSE"}
+# What is linked into the program for Windows, by the files of Debian's packages.
+MINGW = {"mingw-w64's runtime": "/usr/share/doc/mingw-w64-common/copyright", "libgcc and libstdc++": "/usr/share/doc/gcc-mingw-w64-base/copyright"}
 # Without `rust-src` cargo would say this in a way that helps nobody.
 SOURCES = "lib/rustlib/src/rust"
 
@@ -53,10 +57,15 @@ def zig():
     return make.environment_of(f"zig-{ZIG}-{ZIGBUILD}", f"ziglang=={ZIG}", f"cargo-zigbuild=={ZIGBUILD}")
 
 
-def license_texts():
-    """Writes target/THIRD-PARTY.md with what zig links."""
-    [folder] = zig().parent.glob("lib/python*/site-packages/ziglang")
-    third_party.main({f"{name}, of zig {ZIG}": folder / path for name, path in LIBRARIES.items()})
+def license_texts(triples):
+    """Writes target/THIRD-PARTY.md with what is linked besides crates."""
+    linked = {}
+    if set(triples) != {WINDOWS}:
+        [folder] = zig().parent.glob("lib/python*/site-packages/ziglang")
+        linked |= {f"{name}, of zig {ZIG}": folder / path for name, path in LIBRARIES.items()}
+    if WINDOWS in triples:
+        linked |= {name: Path(path) for name, path in MINGW.items()}
+    third_party.main(linked)
 
 
 def build(triple):
@@ -70,23 +79,23 @@ def build(triple):
     folders = {ROOT: ".", cargo_home: "cargo", sysroot / SOURCES: "rust", target: "target"}
     c_folders = {cargo_home: "cargo", target: "target"}
     environment = os.environ | {
-        "PATH": f"{zig()}:{os.environ['PATH']}",
         "CARGO_TARGET_DIR": str(target),
-        "CARGO_ZIGBUILD_CACHE_DIR": str(make.TOOLS / "zigbuild-cache"),
         # A stable toolchain takes -Z with it.
         "RUSTC_BOOTSTRAP": "1",
         f"CARGO_TARGET_{triple.upper().replace('-', '_')}_RUSTFLAGS": flags(triple, folders),
         f"CFLAGS_{triple.replace('-', '_')}": " ".join(f"-ffile-prefix-map={folder}={name}" for folder, name in c_folders.items()),
     }
+    if triple != WINDOWS:
+        environment |= {"PATH": f"{zig()}:{os.environ['PATH']}", "CARGO_ZIGBUILD_CACHE_DIR": str(make.TOOLS / "zigbuild-cache")}
     if triple.endswith("-darwin"):
         # rustc would look for Xcode, and for a program of LLVM's to strip with: these programs keep their symbols.
         environment |= {"SDKROOT": "/", "CARGO_PROFILE_DIST_STRIP": "false"}
     # It would take the place of the flags for the target.
     environment.pop("RUSTFLAGS", None)
-    glibc = f".{GLIBC}" if triple.endswith("-gnu") else ""
-    command = ["cargo", "zigbuild", "--profile=dist", "--locked", "-Zbuild-std=std,panic_unwind", f"--target={triple}{glibc}"]
+    glibc = f".{GLIBC}" if triple.endswith("-linux-gnu") else ""
+    command = ["cargo", "build" if triple == WINDOWS else "zigbuild", "--profile=dist", "--locked", "-Zbuild-std=std,panic_unwind", f"--target={triple}{glibc}"]
     make.run(command, cwd=ROOT, env=environment)
-    return target / triple / "dist" / names.NAME
+    return target / triple / "dist" / names.program(triple)
 
 
 def sums(folder):
@@ -112,7 +121,7 @@ def main(triples):
         if triple not in TRIPLES:
             sys.exit(f"release: {triple} is not released, only {', '.join(TRIPLES)}")
     programs = {triple: build(triple) for triple in triples or TRIPLES}
-    license_texts()
+    license_texts(programs)
     collect(OUT, programs)
     for path in sorted(OUT.iterdir()):
         print(f"{path.relative_to(ROOT)}  {path.stat().st_size / 1e6:.1f} MB")

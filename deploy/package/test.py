@@ -255,15 +255,28 @@ class Release(Packed):
         for triple in release.TRIPLES:
             cpu, libc = triple.split("-")[0], triple.rpartition("-")[2]
             tags = {"musl": f"musllinux_1_1_{cpu}", "gnu": f"manylinux_{release.GLIBC.replace('.', '_')}_{cpu}"}
-            tag = tags.get(libc) or make.MACOS[triple]
+            tag = make.TAGS.get(triple) or tags[libc]
             npm_name = npm.short(npm.MACHINES[triple])
             expected = {
-                f"{names.NAME}-{triple}.tar.gz",
+                f"{names.NAME}-{triple}.{'zip' if triple == release.WINDOWS else 'tar.gz'}",
                 f"lsp_tools-{names.VERSION}-py3-none-{tag}.whl",
                 f"{names.NPM_SCOPE[1:]}-{npm_name}-{names.VERSION}.tgz",
             }
             self.assertLessEqual(expected, found)
-        self.assertEqual(len([name for name in found if name.endswith(".mcpb")]), 4)
+        self.assertEqual(len([name for name in found if name.endswith(".mcpb")]), 5)
+
+    def test_the_program_for_windows_has_its_ending_in_each_package(self):
+        inside = f"lsp_tools-{names.VERSION}.data/scripts/lsp-tools.exe"
+        for file, name in [
+            (f"{names.NAME}-{release.WINDOWS}.zip", "lsp-tools/lsp-tools.exe"),
+            (f"lsp_tools-{names.VERSION}-py3-none-win_amd64.whl", inside),
+            (names.bundle("win32-x64"), "bin/lsp-tools.exe"),
+        ]:
+            with zipfile.ZipFile(self.files / file) as archive:
+                self.assertEqual(archive.read(name), self.program.read_bytes(), file)
+        with zipfile.ZipFile(self.files / names.bundle("win32-x64")) as archive:
+            manifest = json.loads(archive.read("manifest.json"))
+        self.assertEqual((manifest["server"]["entry_point"], manifest["compatibility"]["platforms"]), ("bin/lsp-tools.exe", ["win32"]))
 
     def test_a_second_time_all_bytes_are_the_same(self):
         again = self.folder / "again"

@@ -25,7 +25,7 @@ pub(crate) fn path_of(file: impl AsFd) -> io::Result<PathBuf> {
         use io_lifetimes::AsFilelike;
         let file = file.as_fd();
         let path = winx::file::get_file_path(&file.as_filelike_view::<std::fs::File>())?;
-        return Ok(dunce::simplified(&path).to_owned());
+        Ok(dunce::simplified(&path).to_owned())
     }
     #[cfg(not(any(target_os = "linux", target_vendor = "apple", windows)))]
     return Err(io::ErrorKind::Unsupported.into());

@@ -91,7 +91,7 @@ impl Jail {
 
     /// Returns `relative` without any link in it, if that is still beneath the root.
     fn resolve_relative(&self, relative: &Path) -> Result<PathBuf, Errno> {
-        let target = canonicalize(&self.root.join(relative)).map_err(to_errno)?;
+        let target = canonicalize(self.root.join(relative)).map_err(to_errno)?;
         target.strip_prefix(&self.root).map(Path::to_owned).map_err(|_| Errno::XDEV)
     }
 }
