@@ -68,3 +68,37 @@ async fn java_questions_edits_and_checks_are_right_in_a_trusted_project() {
     assert!(is_named || delta["verdict"] != "complete", "the file of the use is not named: {delta}");
     shop.shutdown().await;
 }
+
+/// Source folders side by side, one below another's module, and a file without a package.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "starts a JDK: just java"]
+async fn folders_without_a_build_file_have_packages_that_start_in_several_folders() {
+    let project = Project::new([
+        ("src/com/acme/Cart.java", "package com.acme;\n\npublic class Cart {\n    public int total;\n}\n"),
+        (
+            "test/com/acme/CartTest.java",
+            "package com.acme;\n\nclass CartTest {\n    int t = new Cart().total;\n}\n",
+        ),
+        (
+            "mod/src/org/x/Use.java",
+            "package org.x;\n\nclass Use {\n    int t = new com.acme.Cart().totl;\n}\n",
+        ),
+        ("Main.java", "class Main {\n    com.acme.Cart cart = new com.acme.Cart();\n}\n"),
+    ]);
+    let shop = project.opening().servers(&[SERVER]).open();
+    let uses = complete_uses(&shop, &named("src/com/acme/Cart.java", "total")).await;
+    assert_eq!(
+        places(&uses),
+        [("src/com/acme/Cart.java", 3), ("test/com/acme/CartTest.java", 3)],
+        "{uses:?}"
+    );
+    let check = shop.ok("lsp_diagnostics", json!({"paths": ["."]})).await;
+    let paths: Vec<&str> =
+        check["diagnostics"].as_array().unwrap().iter().filter_map(|one| one["path"].as_str()).collect();
+    assert_eq!(
+        (paths.as_slice(), &check["verdict"]),
+        (["mod/src/org/x/Use.java"].as_slice(), &json!("complete")),
+        "{check}"
+    );
+    shop.shutdown().await;
+}

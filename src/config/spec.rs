@@ -215,6 +215,8 @@ pub struct ServerSpec {
     pub set_up_as: Option<String>,
     /// The file in which the project's builds record how files are compiled.
     pub(crate) build_file: Option<BuildFile>,
+    /// The rule for the folders in which packages start.
+    pub(crate) source_roots: Option<SourceRoots>,
     /// The files of the user that it reads, relative to the home folder. Its findings follow from
     /// these, the workspace, its Python environment and its own installation; unknown if absent.
     pub(crate) reads_outside: Option<Vec<String>>,
@@ -420,6 +422,19 @@ impl BuildFile {
     }
 }
 
+/// The folders that a server must be told in a project without a build file: those in which the
+/// packages of its files start.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct SourceRoots {
+    /// Build files in the root, of which one is enough.
+    pub(crate) unless: Vec<String>,
+    /// The line that names a file's package, which is the first group, with dots.
+    pub(crate) package: RegexPattern,
+    /// Dotted key of the settings that takes the folders, relative to the root.
+    pub(crate) setting: String,
+}
+
 /// A part that a certain kind of project needs and may not have yet.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -560,6 +575,11 @@ impl RegexPattern {
     /// Returns true if `text` matches.
     pub(crate) fn is_in(&self, text: &str) -> bool {
         self.0.is_match(text)
+    }
+
+    /// The text of the first group of the first match.
+    pub(crate) fn first_group<'t>(&self, text: &'t str) -> Option<&'t str> {
+        Some(self.0.captures(text)?.get(1)?.as_str())
     }
 }
 

@@ -68,6 +68,7 @@ pub(crate) const SERVER: &[ConfigField] = &[
     launch("set-up", Records(SET_UP)),
     launch("set-up-as", Text),
     launch("build-file", Record(BUILD_FILE)),
+    launch("source-roots", Record(SOURCE_ROOTS)),
     plain("restarts-with", Texts),
     launch("reads-outside", Texts),
     launch("ignores-root-name", Flag),
@@ -123,6 +124,9 @@ pub(super) const BUILD_FILE: &[ConfigField] = &[
     plain("option", Text),
     plain("lists", Texts),
 ];
+
+pub(super) const SOURCE_ROOTS: &[ConfigField] =
+    &[plain("unless", Texts), plain("package", Text), plain("setting", Text)];
 
 pub(super) const OUTSIDE: &[ConfigField] = &[
     plain("where", Texts),

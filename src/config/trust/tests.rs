@@ -170,6 +170,7 @@ fn launch_fields_of_catalogue_equal_the_tested_list() {
             "set-up",
             "set-up-as",
             "build-file",
+            "source-roots",
             "reads-outside",
             "ignores-root-name",
             "initialization-options",

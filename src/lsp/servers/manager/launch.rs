@@ -82,6 +82,7 @@ pub(super) async fn launch(
         let build_folder = build_folder.to_string_lossy().into_owned();
         set_dotted(&mut spec.initialization_options, &rule.option.clone(), build_folder.into());
     }
+    tell_source_roots(setup, &mut spec, root).await;
     let spec = Arc::new(spec);
     let failed = |detail: String| SessionUnavailable::Failed { server: server.to_owned(), detail };
     // A missing or forbidden server was refused above, without a wait.
@@ -144,6 +145,18 @@ pub(super) async fn launch(
     session.spawn.get_or_init(|| alike);
     notify_progress(setup, ProgressEvent::ServerReady { server: server.to_owned() });
     Ok(session)
+}
+
+/// Adds the folders in which packages start to the server's settings, if it needs them.
+async fn tell_source_roots(setup: &ManagerSetup, spec: &mut ServerSpec, root: &WorkspacePath) {
+    let Some(rule) = spec.source_roots.clone() else { return };
+    let (workspace, catalogue, root) = (setup.workspace.clone(), setup.catalogue.clone(), root.clone());
+    let languages = spec.languages.clone();
+    let search = move || rule.search(&workspace, &catalogue, &languages, &root).map(|roots| (rule, roots));
+    if let Ok(Some((rule, roots))) = tokio::task::spawn_blocking(search).await {
+        let roots: Vec<String> = roots.into_iter().collect();
+        set_dotted(&mut spec.settings, &rule.setting, roots.into());
+    }
 }
 
 /// Waits until the machine has room for one more server.

@@ -197,7 +197,8 @@ impl ServerSlot {
         let SlotKey { server, root, .. } = &self.key;
         let watch = || shared.begin_watching();
         let launched = launch::launch(&shared.setup, server, root, times, &turn, &shared.stopping, watch);
-        let result = launched.await.map(Arc::new);
+        // A future of over 16 KB on Windows.
+        let result = Box::pin(launched).await.map(Arc::new);
         self.set_size(turn.estimate());
         let took = u64::try_from(turn.took().as_millis()).unwrap_or(u64::MAX);
         self.start_ms.store(took, Ordering::Relaxed);

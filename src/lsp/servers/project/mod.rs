@@ -2,8 +2,9 @@
 //!
 //! [`project_coverage`] has roots and files of a server, [`project_membership`] the files that a
 //! project leaves out (kept in [`known_memberships`]), and [`compile_commands`] those of a
-//! compilation database. [`check_scope`] has the files that a command line would check. A
-//! [`shortfall`] or a [`configuration_complaint`] lowers the verdict of the server's answers.
+//! compilation database. [`check_scope`] has the files that a command line would check, and
+//! [`source_roots`] the folders in which packages start. A [`shortfall`] or a
+//! [`configuration_complaint`] lowers the verdict of the server's answers.
 
 pub(crate) mod check_scope;
 pub(crate) mod compile_commands;
@@ -12,3 +13,4 @@ pub(crate) mod known_memberships;
 pub(crate) mod project_coverage;
 pub(crate) mod project_membership;
 pub(crate) mod shortfall;
+pub(crate) mod source_roots;
