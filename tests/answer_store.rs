@@ -272,7 +272,8 @@ const STATES: [(&str, &[&str]); 9] = [
     (".venv/pyvenv.cfg", &[VENV, "home = /usr/bin\nversion = 3.12.1\n"]),
 ];
 
-/// After each random edit, compares what the store says with servers that have just been started.
+/// After each random edit, of which many take the last one back, compares what the store says with
+/// servers that have just been started.
 async fn soak(servers: &'static [&'static str], steps: usize, seed: u64) {
     let (project, anew) = (shop(), Project::new([]));
     anew.write_settings("");
@@ -292,14 +293,19 @@ async fn soak(servers: &'static [&'static str], steps: usize, seed: u64) {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (random >> 33) as usize % below
     };
-    let (mut stored, mut edits) = (0, 0);
+    let (mut stored, mut edits, mut last) = (0, 0, None);
     for step in 0..steps {
         let (file, texts) = STATES[next(STATES.len())];
-        let text = texts[next(texts.len())];
-        if fs::read_to_string(project.path(file)).unwrap_or_default() == text {
+        let (file, text) = match last.take().filter(|_| next(2) == 0) {
+            Some(before) => before,
+            None => (file, texts[next(texts.len())].to_owned()),
+        };
+        let before = fs::read_to_string(project.path(file)).unwrap_or_default();
+        if before == text {
             continue;
         }
-        match text {
+        last = Some((file, before));
+        match text.as_str() {
             "" => _ = fs::remove_file(project.path(file)),
             text => project.write(file, text),
         }

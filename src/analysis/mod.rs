@@ -3,8 +3,8 @@
 //! [`context`] is what every question needs: the workspace, the settings, the servers and the
 //! caller's view. [`ask`] sends one question about one place; [`names`] and [`uses`] ask all
 //! servers that may know a name; [`check`] and [`breakage`] collect diagnostics; [`reach`] and
-//! [`trees`] follow a change. Each returns an [`answer`] of [`items`] with a verdict, or an
-//! [`error`].
+//! [`trees`] follow a change. Each returns an [`answer`] of [`items`] with a verdict, which
+//! every [`doubt`] lowers, or an [`error`].
 //!
 //! May use: everything up to `syntax`. It knows no tool and no entry point: `tools` turns arguments
 //! into these calls, and `policy` gives it the rules on paths ([`path_limits`]).
@@ -16,6 +16,7 @@ pub(crate) mod breakage;
 pub(crate) mod check;
 pub(crate) mod confinement;
 pub(crate) mod context;
+pub(crate) mod doubt;
 pub(crate) mod error;
 pub(crate) mod install_outcome;
 pub(crate) mod items;

@@ -13,6 +13,7 @@ use super::unanswered_question::UnansweredQuestion;
 use crate::analysis::answer::{ServerState, ServerStatus, Verdict};
 use crate::analysis::breakage::impact::files_mentioning;
 use crate::analysis::context::{Context, LanguageFile, from_read_error};
+use crate::analysis::doubt::{Doubt, with_doubts};
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::target::{Target, path_of};
 use crate::lsp::session::ask::{AskError, SessionAnswer};
@@ -184,26 +185,23 @@ impl Context {
         &self,
         asking: PlaceQuestion<'_>,
         session: Arc<Session>,
-        PlacedAnswer { place, asked, unknown }: PlacedAnswer<T>,
+        PlacedAnswer { place, asked, unopened }: PlacedAnswer<T>,
         has_crashed: bool,
     ) -> QuestionOutcome<T> {
         let PlaceQuestion { subject, question, deadline, started, .. } = asking;
         session.find_limits(&subject.path, deadline).await;
         let working = asked.unfinished_work.as_ref();
-        let (status, mut verdict) = self.status_and_verdict(&session, subject, question, working, started);
+        let (status, verdict) = self.status_and_verdict(&session, subject, question, working, started);
         let mut notes = Vec::from_iter(session.restart_note(has_crashed));
         notes.extend(place.notes());
         notes.extend(self.manager.over_budget_news().map(|over| over.to_string()));
         let SessionAnswer { value, undecodable, left_out, .. } = asked;
-        let server = session.server();
-        let undecodable =
-            (undecodable > 0).then(|| format!("{server} sent {undecodable} items that cannot be decoded"));
-        let omitted = (left_out > 0)
-            .then(|| format!("{server} returned {left_out} more, which were omitted: too many, or too late"));
-        for doubt in [unknown, undecodable, omitted].into_iter().flatten() {
-            verdict = Verdict::Partial;
-            notes.push(doubt);
-        }
+        let mut doubts = Vec::from_iter(unopened);
+        let server = || session.server().to_owned();
+        doubts.extend((undecodable > 0).then(|| Doubt::Undecodable { server: server(), items: undecodable }));
+        doubts.extend((left_out > 0).then(|| Doubt::Omitted { server: server(), items: left_out }));
+        notes.extend(doubts.iter().map(Doubt::to_string));
+        let verdict = with_doubts(verdict, &doubts);
         QuestionOutcome::Answered { value, left_out, place, session, status, verdict, notes }
     }
 
@@ -262,14 +260,14 @@ impl Context {
                 }
                 _ => AskedPlace::InText(path, target),
             };
-            let unknown = match !question.of_file && session.knows_open_files(path) {
+            let unopened = match !question.of_file && session.knows_open_files(path) {
                 true => self.open_files_with_name(asking, session, &place).await?,
                 false => None,
             };
             match ask(session, path, &place).await {
                 Ok(asked) => {
                     let place = place.resolved(&asked.snapshot.buffer)?;
-                    return Ok(PlacedAnswer { place, asked, unknown });
+                    return Ok(PlacedAnswer { place, asked, unopened });
                 }
                 Err(AskError::Unplaced(snapshot)) => {
                     left -= 1;
@@ -285,13 +283,13 @@ impl Context {
     }
 
     /// Opens the files with the name at `place`, for a server that only knows open files. Returns a
-    /// note if there are more.
+    /// doubt if there are more.
     async fn open_files_with_name(
         &self,
         PlaceQuestion { subject, deadline, .. }: PlaceQuestion<'_>,
         session: &Session,
         place: &AskedPlace<'_>,
-    ) -> Result<Option<String>, QuestionFailure> {
+    ) -> Result<Option<Doubt>, QuestionFailure> {
         let (synced, snapshot) = session.sync(&subject.path).await.map_err(AskError::Read)?;
         drop(synced);
         let Some(position) = place.position_in(&snapshot.buffer) else { return Ok(None) };
@@ -300,7 +298,7 @@ impl Context {
         Ok(self.open_mentioning_files(session, subject, name, deadline).await)
     }
 
-    /// Opens the files that mention `name`, for a server that only knows open files. Returns a note
+    /// Opens the files that mention `name`, for a server that only knows open files. Returns a doubt
     /// if there are more.
     pub(crate) async fn open_mentioning_files(
         &self,
@@ -308,7 +306,7 @@ impl Context {
         subject: &LanguageFile,
         name: &str,
         deadline: Instant,
-    ) -> Option<String> {
+    ) -> Option<Doubt> {
         if name.is_empty() {
             return None;
         }
@@ -328,15 +326,12 @@ impl Context {
                 }
             }
         }
-        let server = session.server();
-        let few = || format!("only {most} of {} files that mention `{name}` were opened in it", paths.len());
-        match (paths.len() > most, cut) {
-            (false, false) => None,
-            (true, _) => Some(format!("{server} searches open files only: {}", few())),
-            (false, true) => Some(format!(
-                "{server} searches open files only, and the time limit was reached before all that mention `{name}` were found"
-            )),
-        }
+        let reason = match (paths.len() > most, cut) {
+            (false, false) => return None,
+            (true, _) => format!("only {most} of {} were opened in it", paths.len()),
+            (false, true) => "some were not found within the time limit".to_owned(),
+        };
+        Some(Doubt::Unopened { server: session.server().to_owned(), name: name.to_owned(), reason })
     }
 
     /// The status and verdict of a response.
@@ -401,8 +396,8 @@ impl Context {
 struct PlacedAnswer<T> {
     place: ResolvedPosition,
     asked: SessionAnswer<T>,
-    /// The reason that the server's knowledge may be incomplete.
-    unknown: Option<String>,
+    /// The doubt about files that were not opened in the server.
+    unopened: Option<Doubt>,
 }
 
 /// A question about a place in a file.

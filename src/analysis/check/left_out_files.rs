@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::items::named_places::abbreviate_list;
 use crate::config::spec::ServerSpec;
 use crate::lsp::servers::project::check_scope::CheckScope;
 use crate::workspace::WorkspacePath;
@@ -25,12 +26,9 @@ impl LeftOutFiles {
     /// One sentence for each server.
     pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
         self.0.iter().filter_map(|(server, files)| {
-            let first = files.first()?.display();
-            Some(match files.len() {
-                1 => format!("the settings of {server} in the project leave out {first}; name it to check it"),
-                several => format!(
-                    "the settings of {server} in the project leave out {several} of the files ({first}, …); name one to check it"
-                ),
+            let named = abbreviate_list(files.iter().map(WorkspacePath::display), files.len(), 1);
+            (!files.is_empty()).then(|| {
+                format!("the settings of {server} in the project leave out {named}; name a file to check it")
             })
         })
     }

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 use super::file_report::FileReport;
 use crate::analysis::answer::{ServerState, ServerStatus, Verdict};
 use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::items::named_places::abbreviate_list;
 use crate::lsp::session::live_session::Session;
 use crate::text::notebook_code::NotebookCode;
 use crate::workspace::WorkspacePath;
@@ -59,23 +60,18 @@ pub(crate) fn unread_notes(reports: &[FileReport]) -> impl Iterator<Item = Strin
             .filter(is_unread)
             .for_each(|status| unread.entry(&status.server).or_default().push(&report.path));
     }
-    unread.into_iter().filter_map(|(server, paths)| {
-        let first = paths.first()?.display();
-        Some(match paths.len() {
-            1 => format!("{first} is a notebook, which {server} does not check"),
-            several => format!("{several} files are notebooks, which {server} does not check ({first}, …)"),
-        })
+    unread.into_iter().map(|(server, paths)| {
+        let named = abbreviate_list(paths.iter().map(|path| path.display()), paths.len(), 1);
+        format!("{server} does not check notebooks: {named}")
     })
 }
 
 /// A sentence about the changed notebooks, since their findings before the change are unknown.
 pub(crate) fn uncompared_notebooks<'p>(paths: impl Iterator<Item = &'p WorkspacePath>) -> Option<String> {
-    let mut notebooks = paths.filter(|path| path.is_notebook());
-    let first = notebooks.next()?.display();
-    Some(match notebooks.count() {
-        0 => format!("{first} is a notebook, whose changes are not compared"),
-        more => format!("{} files are notebooks, whose changes are not compared ({first}, …)", more + 1),
-    })
+    let notebooks: Vec<String> =
+        paths.filter(|path| path.is_notebook()).map(WorkspacePath::display).collect();
+    let named = abbreviate_list(notebooks.iter().cloned(), notebooks.len(), 1);
+    (!notebooks.is_empty()).then(|| format!("changes of notebooks are not compared: {named}"))
 }
 
 /// The key of the language of a notebook's kernel, or the reason why it is not known.

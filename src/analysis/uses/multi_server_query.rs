@@ -9,14 +9,14 @@ use std::time::Duration;
 use futures::future::join_all;
 use tokio::time::Instant;
 
-use super::doubt::{Doubt, ServerCertainty, text_doubts};
 use super::mergeable_answer::MergeableAnswer;
 use super::occurrence_note::further_occurrences_note;
 use super::other_roots::{self, OtherRoots, ServerCoverage, concerns_types, coverage_name};
-use crate::analysis::answer::Verdict;
+use super::text_doubts::{ServerCertainty, text_doubts};
 use crate::analysis::ask::fallback::run_until_changed;
 use crate::analysis::ask::question::{LanguageQuestion, PositionRequest, QuestionOutcome};
 use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::doubt::{Doubt, with_doubts};
 use crate::analysis::error::ToolError;
 use crate::analysis::target::Target;
 use crate::lsp::model::Location;
@@ -84,11 +84,10 @@ impl Context {
         let of_project = self.answers_of_project(session.server(), question.method);
         let asking = AnsweredQuestion { subject: &subject, position, of_project, sense, deadline };
         let uses = self.complete_uses(&asking, &session, &named, value, &mut notes, &ask).await;
-        if let Some(doubt) = uses.doubts.first()
-            && verdict == Verdict::Complete
-        {
-            verdict = Verdict::Partial;
-            status.detail.get_or_insert_with(|| doubt.to_string());
+        let lowered = with_doubts(verdict, &uses.doubts);
+        if lowered != verdict {
+            status.detail = status.detail.or_else(|| uses.doubts.first().map(Doubt::to_string));
+            verdict = lowered;
         }
         let value = uses.listed;
         Ok(QuestionOutcome::Answered { value, left_out, place, session, status, verdict, notes })

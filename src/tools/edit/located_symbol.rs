@@ -4,6 +4,7 @@ use super::editing::{EditingTurn, read_existing};
 use crate::analysis::answer::{Answer, LocationsOutput};
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::items::named_places::abbreviate_list;
 use crate::analysis::items::place::Place;
 use crate::analysis::names::definition::{Definition, DefinitionExtent};
 use crate::analysis::target::Target;
@@ -120,10 +121,8 @@ fn no_extent(place: &Place) -> ToolError {
 
 /// The first of `places`, in words.
 pub(super) fn shown_places(places: &[Place]) -> String {
-    let shown = places.iter().take(MAX_NAMED_PLACES);
-    let shown = shown.map(|place| format!("{}:{}", place.path, LineColumn::from(place.range.start)));
-    let more = if places.len() > MAX_NAMED_PLACES { ", …" } else { "" };
-    format!("{}{more}", shown.collect::<Vec<_>>().join(", "))
+    let shown = |place: &Place| format!("{}:{}", place.path, LineColumn::from(place.range.start));
+    abbreviate_list(places.iter().map(shown), places.len(), MAX_NAMED_PLACES)
 }
 
 #[cfg(test)]

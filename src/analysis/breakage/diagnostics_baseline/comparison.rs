@@ -14,6 +14,7 @@ use crate::analysis::breakage::edited_text::EditedText;
 use crate::analysis::breakage::transitive_impact::SEARCH_CUT;
 use crate::analysis::check::file_report::FileReport;
 use crate::analysis::context::Context;
+use crate::analysis::items::named_places::abbreviate_list;
 use crate::config::spec::{ServerSpec, UncheckedAspect};
 use crate::lsp::model::Severity;
 use crate::text::{LineMap, replace_word, words_in};
@@ -151,13 +152,11 @@ impl Baseline {
     /// Notes on files that were not checked though the edit may affect them.
     fn cuts(&self, unknown: Option<String>) -> Vec<String> {
         let left_out = &self.impact.left_out;
-        let named = left_out.iter().take(MAX_NAMED_OMITTED_FILES).map(WorkspacePath::display);
-        let rest = if left_out.len() > MAX_NAMED_OMITTED_FILES { ", …" } else { "" };
-        let omitted = (!left_out.is_empty()).then(|| {
-            let named = Vec::from_iter(named).join(", ");
-            let count = left_out.len();
-            format!("{count} more files use the change and were not checked: {named}{rest}")
-        });
+        let count = left_out.len();
+        let named =
+            abbreviate_list(left_out.iter().map(WorkspacePath::display), count, MAX_NAMED_OMITTED_FILES);
+        let omitted =
+            (count > 0).then(|| format!("{count} more files use the change and were not checked: {named}"));
         omitted.into_iter().chain(self.search_gap(unknown)).collect()
     }
 
@@ -239,9 +238,8 @@ fn late_servers(reports: &[&FileReport]) -> (Option<ServerState>, Vec<String>) {
             }
             (ServerState::Starting, None) => format!("not checked yet: {server} is starting"),
             _ => {
-                let named = Vec::from_iter(paths.iter().take(MAX_NAMED_OMITTED_FILES).cloned()).join(", ");
-                let rest = if paths.len() > MAX_NAMED_OMITTED_FILES { ", …" } else { "" };
-                format!("not checked yet: {server} did not answer in time about {named}{rest}")
+                let named = abbreviate_list(paths.iter().cloned(), paths.len(), MAX_NAMED_OMITTED_FILES);
+                format!("not checked yet: {server} did not answer in time about {named}")
             }
         }
     };

@@ -22,6 +22,7 @@ use tokio::time::Instant;
 use crate::analysis::answer::{ServerState, Verdict};
 use crate::analysis::ask::fallback;
 use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::doubt::Doubt;
 use crate::analysis::error::ToolError;
 use crate::analysis::items::answer_places::is_hidden;
 use crate::analysis::uses::other_roots::ServerCoverage;
@@ -95,10 +96,15 @@ impl Context {
             !search.answered.contains_key(language) && evidence.may_define(language, named_in_code)
         });
         let is_cut = text.truncated && (may_be_elsewhere || lacks_code);
+        search.found.timed_out = text.timed_out;
         let mut doubts = self.add_from_text(&mut search, text, &unknown);
-        doubts.is_cut = is_cut;
-        doubts.unasked = evidence.unasked_languages(&queried, named_in_code);
-        search.add_notes(doubts);
+        let unasked = Vec::from_iter(evidence.unasked_languages(&queried, named_in_code)).join(", ");
+        doubts.extend((!unasked.is_empty()).then_some(Doubt::Unasked { languages: unasked }));
+        doubts.extend(match search.found.timed_out {
+            true => Some(Doubt::SearchCut),
+            false => is_cut.then_some(Doubt::Unexamined),
+        });
+        search.add_doubts(&doubts);
         let NameSearch { mut found, .. } = search;
         sort_by_relevance(&mut found.symbols, query);
         found.symbols.dedup_by(|a, b| {
@@ -267,7 +273,8 @@ impl Context {
         let _view_guard = viewing?;
         let mut unknown = None;
         if session.knows_open_files(&subject.path) {
-            unknown = self.open_mentioning_files(session, subject, query, deadline).await;
+            let unopened = self.open_mentioning_files(session, subject, query, deadline).await;
+            unknown = unopened.map(|doubt| doubt.to_string());
         }
         if session.lists_symbols_of_last_file()
             && let Err(error) = session.document_symbols(&subject.path, deadline).await

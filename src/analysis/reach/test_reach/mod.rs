@@ -33,6 +33,7 @@ use crate::analysis::breakage::edited_text::EditedText;
 use crate::analysis::context::{Context, LanguageFile};
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::items::budget::json_size;
+use crate::analysis::items::named_places::abbreviate_list;
 use crate::analysis::items::named_places::address_of;
 use crate::analysis::items::short_range::ShortRange;
 use crate::syntax;
@@ -230,14 +231,10 @@ impl ReachFindings {
     fn add_unfollowed(&mut self, changed: &ChangedCode) {
         let missing = changed.files().filter(|path| !self.followed.contains(path));
         let unknown: BTreeSet<&WorkspacePath> = changed.unfollowed.iter().chain(missing).collect();
-        let named: Vec<String> =
-            unknown.iter().take(MAX_NAMED_UNFOLLOWED).map(|path| path.display()).collect();
-        if unknown.len() > named.len() {
-            let others = unknown.len() - named.len();
-            self.doubts
-                .push(format!("the readers of {} and {others} other files are unknown", named.join(", ")));
-        } else if !named.is_empty() {
-            self.doubts.push(format!("the readers of {} are unknown", named.join(", ")));
+        if !unknown.is_empty() {
+            let paths = unknown.iter().map(|path| path.display());
+            let named = abbreviate_list(paths, unknown.len(), MAX_NAMED_UNFOLLOWED);
+            self.doubts.push(format!("the readers of {named} are unknown"));
         }
     }
 

@@ -97,7 +97,7 @@ impl<'a> ServerUses<'a> {
         if session.knows_open_files(&subject.path) {
             let opened = self.context.open_mentioning_files(&session, &subject, &unit.name, self.deadline);
             let doubt = Box::pin(opened).await;
-            doubt.into_iter().for_each(|doubt| self.doubt(doubt));
+            doubt.into_iter().for_each(|doubt| self.doubt(doubt.to_string()));
         }
         let answer =
             session.navigate(Navigation::References, &subject.path, &unit.selection, self.deadline).await;

@@ -1,68 +1,10 @@
-//! Doubts about a list of uses: each is a reason that the list may be incomplete.
-
-use std::fmt;
+//! The doubts that occurrences of a name in the text cast on a list of uses.
 
 use super::mergeable_answer::MergeableAnswer;
 use super::other_roots::concerns_types;
-use crate::analysis::items::named_places::{abbreviate_list, address_of};
+use crate::analysis::doubt::Doubt;
+use crate::analysis::items::named_places::address_of;
 use crate::syntax::{FurtherOccurrence, FurtherOccurrences, NotebookUse, OccurrenceSense};
-
-/// The most places that a sentence names.
-const MAX_NAMED_PLACES: usize = 4;
-
-/// A reason that a list of uses may be incomplete; its `Display` is the sentence for answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Doubt {
-    /// Files import the name, and no server lists a use there.
-    Imported(Vec<String>),
-    /// Code in notebooks has the name.
-    InNotebooks(Vec<String>),
-    /// A function is stored as a value, and may be called without its name.
-    PassedOn(Vec<String>),
-    /// Files have the name, and nothing shows that the server has read them.
-    Unlisted(Vec<String>),
-    /// Some files with the name were not examined.
-    Unread(usize),
-    /// The text search reached its time limit.
-    SearchCut,
-    /// No server resolves the name in these projects and files.
-    Uncovered(Vec<String>),
-    /// Another root may use the method.
-    OtherRoot,
-    /// The search for other roots reached its time limit.
-    RootsCut,
-    /// The server skips some code in its configuration.
-    Conditional(String),
-}
-
-impl fmt::Display for Doubt {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named =
-            |places: &[String]| abbreviate_list(places.iter().cloned(), places.len(), MAX_NAMED_PLACES);
-        match self {
-            Self::Imported(files) => {
-                write!(formatter, "no use is listed where it is imported: {}", named(files))
-            }
-            Self::InNotebooks(files) => write!(formatter, "notebooks have the name: {}", named(files)),
-            Self::PassedOn(places) => {
-                write!(formatter, "it is passed on as a value, so calls need not name it: {}", named(places))
-            }
-            Self::Unlisted(files) => {
-                write!(formatter, "files that the server may not have read have the name: {}", named(files))
-            }
-            Self::Unread(files) => write!(formatter, "{files} more files with the name were not examined"),
-            Self::SearchCut => {
-                formatter.write_str("the time limit was reached before all files were searched for the name")
-            }
-            Self::Uncovered(places) => write!(formatter, "the name was not resolved for {}", named(places)),
-            Self::OtherRoot => formatter.write_str("another project root may use the method"),
-            Self::RootsCut => {
-                formatter.write_str("the time limit was reached before all project roots were found")
-            }
-            Self::Conditional(sentence) => write!(formatter, "the name {sentence}"),
-        }
-    }
-}
 
 /// The reliability of a server's complete listing.
 #[derive(Debug, Clone, Copy)]

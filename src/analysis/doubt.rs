@@ -1,0 +1,109 @@
+//! Doubts about an answer: each is a reason that it may be incomplete.
+
+use std::fmt;
+
+use super::answer::Verdict;
+use super::items::named_places::abbreviate_list;
+
+/// The most places that a sentence names.
+const MAX_NAMED_PLACES: usize = 4;
+
+/// A reason that an answer may be incomplete; its `Display` is the sentence for answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    /// Some items of the server's response cannot be decoded.
+    Undecodable { server: String, items: usize },
+    /// Some items of the server's response were omitted.
+    Omitted { server: String, items: usize },
+    /// The server knows open files only, and some that mention the name are not open, for a reason.
+    Unopened { server: String, name: String, reason: String },
+    /// Files import the name, and no server lists a use there.
+    Imported(Vec<String>),
+    /// Code in notebooks has the name.
+    InNotebooks(Vec<String>),
+    /// A function is stored as a value, and may be called without its name.
+    PassedOn(Vec<String>),
+    /// Files have the name, and nothing shows that the server has read them.
+    Unlisted(Vec<String>),
+    /// Some files with the name were not examined.
+    Unread(usize),
+    /// The text search reached its time limit.
+    SearchCut,
+    /// No server resolves the name in these projects and files.
+    Uncovered(Vec<String>),
+    /// Another root may use the method.
+    OtherRoot,
+    /// The search for other roots reached its time limit.
+    RootsCut,
+    /// The server skips some code in its configuration.
+    Conditional(String),
+    /// The text defines more symbols of the name than these servers list.
+    Unnamed { servers: String },
+    /// Files of these languages have the name, and their servers were not asked.
+    Unasked { languages: String },
+    /// The text defines the name in these roots, projects and files, which no server searched.
+    Unsearched { places: String },
+    /// More files have the name than were searched.
+    Unexamined,
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named =
+            |places: &[String]| abbreviate_list(places.iter().cloned(), places.len(), MAX_NAMED_PLACES);
+        match self {
+            Self::Undecodable { server, items } => {
+                write!(formatter, "{server} sent {items} items that cannot be decoded")
+            }
+            Self::Omitted { server, items } => {
+                write!(formatter, "{server} returned {items} more, which were omitted: too many, or too late")
+            }
+            Self::Unopened { server, name, reason } => {
+                write!(formatter, "{server} knows open files only; of those that mention `{name}`, {reason}")
+            }
+            Self::Imported(files) => {
+                write!(formatter, "no use is listed where it is imported: {}", named(files))
+            }
+            Self::InNotebooks(files) => write!(formatter, "notebooks have the name: {}", named(files)),
+            Self::PassedOn(places) => {
+                write!(formatter, "it is passed on as a value, so calls need not name it: {}", named(places))
+            }
+            Self::Unlisted(files) => {
+                write!(formatter, "files that the server may not have read have the name: {}", named(files))
+            }
+            Self::Unread(files) => write!(formatter, "{files} more files with the name were not examined"),
+            Self::SearchCut => {
+                formatter.write_str("the time limit was reached before all files were searched for the name")
+            }
+            Self::Uncovered(places) => write!(formatter, "the name was not resolved for {}", named(places)),
+            Self::OtherRoot => formatter.write_str("another project root may use the method"),
+            Self::RootsCut => {
+                formatter.write_str("the time limit was reached before all project roots were found")
+            }
+            Self::Conditional(sentence) => write!(formatter, "the name {sentence}"),
+            Self::Unnamed { servers } => {
+                write!(formatter, "{servers} did not list all definitions in the text")
+            }
+            Self::Unasked { languages } => {
+                write!(
+                    formatter,
+                    "files of these languages have the name, but no server was asked: {languages}"
+                )
+            }
+            Self::Unsearched { places } => {
+                write!(formatter, "no server searched where the text defines the name: {places}")
+            }
+            Self::Unexamined => {
+                formatter.write_str("more files than were searched have the name; there may be more symbols")
+            }
+        }
+    }
+}
+
+/// The verdict of an answer that would be `verdict` without `doubts`.
+pub(crate) fn with_doubts(verdict: Verdict, doubts: &[Doubt]) -> Verdict {
+    match verdict {
+        Verdict::Complete if !doubts.is_empty() => Verdict::Partial,
+        _ => verdict,
+    }
+}
