@@ -112,6 +112,8 @@ expect 0 "+x" --no-daemon write after.txt --content x
 [ ! -e new ] || fail "an undone folder is still there"
 expect 0 "rename to greet/Broken.py" --no-daemon move greet/broken.py greet/Broken.py
 expect 0 "rename to greet/broken.py" --no-daemon undo
+expect 0 "renamed greet -> Greet" --no-daemon move greet Greet
+expect 0 "renamed Greet -> greet" --no-daemon undo
 expect 0 "-x" --no-daemon delete after.txt
 for name in CON NUL nul.txt 'a.txt.' 'a.txt::$DATA' 'COM1' 'sub/con/a.py' 'a?b'; do
     expect 2 "Windows does not allow" --no-daemon write "$name" --content x
@@ -135,9 +137,12 @@ echo "the daemon, and MCP"
 expect 0 "def compose(" hover greet/app.py:9:13
 expect 0 "lsp_hover" daemon status
 python3 - "$program" <<'PY'
-import json, subprocess, sys
+import json, os, subprocess, sys
 
-server = subprocess.Popen(["wine", sys.argv[1], "--no-daemon", "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+# Where Python is pyenv's, it adds its version to the environment, and another environment has another daemon.
+environment = {name: value for name, value in os.environ.items() if not name.startswith("PYENV_")}
+command = ["wine", sys.argv[1], "mcp"]
+server = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 def ask(identifier, method, parameters):
     server.stdin.write(json.dumps({"jsonrpc": "2.0", "id": identifier, "method": method, "params": parameters}) + "\n")
@@ -157,6 +162,7 @@ server.stdin.close()
 server.wait(60)
 sys.exit(0 if "def compose" in answer else f"mcp: {answer}")
 PY
+run daemon status 2>/dev/null | grep -Eq '^lsp_hover +2 ' || fail "MCP did not use the daemon of the shell"
 expect 0 "daemon stopped" daemon stop
 
 echo "the npm packages"

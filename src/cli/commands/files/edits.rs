@@ -16,6 +16,7 @@ use crate::cli::commands::tool_call::{call_and_render, path};
 use crate::cli::commands::{CliContext, Reply, parse_place};
 use crate::cli::input::named_file;
 use crate::cli::render::edits::{self as render, EditAnswerView, EditRequestFlags};
+use crate::platform::canonicalize;
 use crate::tools::api::address::Address;
 use crate::tools::edit::undo::UndoOutput;
 
@@ -107,7 +108,13 @@ async fn from_file(file: PathBuf) -> Result<String, ToolError> {
 
 async fn move_file(arguments: MoveCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let MoveCommandArgs { from, mut to, overwrite, no_imports, manner } = arguments;
+    let is_source = |folder: &PathBuf| {
+        let objects = [folder, &from].map(|path| canonicalize(cli.cwd.join(path)).ok());
+        objects[0] == objects[1]
+    };
+    // A folder whose name differs in case alone is the source itself, on some file systems.
     if cli.cwd.join(&to).is_dir()
+        && !is_source(&to)
         && let Some(name) = from.file_name()
     {
         to.push(name);
