@@ -146,6 +146,10 @@ const SECRET: &[&str] = &[
 /// `COMPASS` counts.
 const SECRET_WORDS: &[&str] = &["PASS", "PAT", "OTP", "CRED", "CREDS", "PWD"];
 
+/// Variables in which the shims of pyenv and rbenv pass on the folder in which they were called,
+/// and their hooks. A server is called in another folder.
+const OF_SHIMS: &[&str] = &["PYENV_DIR", "PYENV_HOOK_PATH", "RBENV_DIR", "RBENV_HOOK_PATH"];
+
 /// Variables passed to servers that do not affect their answers. Commands that differ only in these
 /// share a daemon.
 const IRRELEVANT: &[&str] = &["TERM", "SHELL", "USER", "LOGNAME", "LANG", "LC_*", "XDG_*", "RUST_BACKTRACE"];
@@ -181,7 +185,7 @@ fn is_irrelevant(name: &str) -> bool {
 }
 
 fn is_passed(name: &str) -> bool {
-    is_listed(name, PASSED) && !is_secret(name)
+    is_listed(name, PASSED) && !is_secret(name) && !OF_SHIMS.contains(&name)
 }
 
 /// Returns true if `list` has the name, or, ending in `*`, a prefix of it.

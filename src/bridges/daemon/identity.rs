@@ -177,6 +177,7 @@ mod tests {
             &[("PATH", "/bin"), ("HOME", "/h"), ("TERM", "dumb"), ("LC_ALL", "C"), ("XDG_SESSION_ID", "9")],
             &[("PATH", "/bin"), ("HOME", "/h"), ("AWS_SECRET_KEY", "x"), ("ANYTHING", "y")],
             &[("PATH", "/bin"), ("HOME", "/h"), ("CARGO_BIN_EXE_lsp-tools", "x")],
+            &[("PATH", "/bin"), ("HOME", "/h"), ("PYENV_DIR", "/elsewhere"), ("RBENV_HOOK_PATH", "x")],
             &[("PATH", "/bin"), ("HOME", "/h"), ("LSP_TOOLS_LOG", "debug"), (NO_DAEMON, "1")],
         ];
         for variables in same {
@@ -186,6 +187,7 @@ mod tests {
             &[("PATH", "/usr/bin"), ("HOME", "/h")][..],
             &[("PATH", "/bin"), ("HOME", "/h"), ("VIRTUAL_ENV", "/v")],
             &[("PATH", "/bin"), ("HOME", "/h"), ("CONDA_PREFIX", "/v")],
+            &[("PATH", "/bin"), ("HOME", "/h"), ("PYENV_VERSION", "3.12.1")],
             &[("PATH", "/bin"), ("HOME", "/h"), ("XDG_CONFIG_HOME", "/v")],
             &[("PATH", "/bin"), ("HOME", "/h"), ("LSP_TOOLS_AGENT", "researcher")],
         ];
