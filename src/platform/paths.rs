@@ -1,6 +1,6 @@
 //! Paths as the system resolves them, and the names of programs.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Returns `path` absolute and without links, spelled as other programs spell it. The object must
@@ -30,6 +30,67 @@ pub(crate) fn is_program(path: &Path) -> bool {
     let extension = path.extension().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
     ["exe", "com", "cmd", "bat"].iter().any(|program| program.eq_ignore_ascii_case(extension))
         && path.is_file()
+}
+
+/// Returns the program at `path`, which on Windows may lack the ending of its name.
+pub(crate) fn program_at(path: PathBuf) -> Option<PathBuf> {
+    if is_program(&path) {
+        return Some(path);
+    }
+    let ending = |ending: &str| {
+        let mut path = path.clone().into_os_string();
+        path.push(ending);
+        PathBuf::from(path)
+    };
+    let endings = if cfg!(windows) { &[".exe", ".cmd", ".bat"][..] } else { &[] };
+    endings.iter().map(|name| ending(name)).find(|path| is_program(path))
+}
+
+/// Makes `program` a program at `place` as well.
+///
+/// # Errors
+/// The folder of `place` cannot be written.
+pub(crate) fn link_program(program: &Path, place: &Path) -> std::io::Result<()> {
+    #[cfg(unix)]
+    return std::os::unix::fs::symlink(program, place);
+    // Another volume has no second name of it.
+    #[cfg(windows)]
+    return std::fs::hard_link(program, place).or_else(|_| std::fs::copy(program, place).map(drop));
+}
+
+/// Makes `place` lead to the folder `name` beside it, in one step.
+///
+/// # Errors
+/// The folder of `place` cannot be written.
+pub(crate) fn point_to_sibling(place: &Path, name: &OsStr) -> std::io::Result<()> {
+    let new = place.with_extension("new");
+    match std::fs::remove_file(&new) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(name, &new)?;
+    // Only developers and administrators may create links.
+    #[cfg(windows)]
+    std::fs::write(&new, name.as_encoded_bytes())?;
+    std::fs::rename(new, place)
+}
+
+/// The name of the folder to which `place` leads since [`point_to_sibling`]; `None` if it was not
+/// called.
+pub(crate) fn sibling_at(place: &Path) -> Option<PathBuf> {
+    #[cfg(unix)]
+    return std::fs::read_link(place).ok();
+    #[cfg(windows)]
+    return std::fs::read_to_string(place).ok().map(PathBuf::from);
+}
+
+/// The path by which the folder is reached to which `place` leads, existing or not.
+pub(crate) fn through_sibling(place: PathBuf) -> PathBuf {
+    match cfg!(windows).then(|| sibling_at(&place)).flatten() {
+        Some(name) => place.with_file_name(name),
+        None => place,
+    }
 }
 
 #[cfg(windows)]

@@ -27,6 +27,7 @@ const FILE_OPENERS: Owners = &[
     ("lsp/servers/install/mod.rs", "the scripts of an installed server"),
     ("platform/files.rs", "a folder, to be synchronised"),
     ("platform/parent_watch.rs", "the pipe of the parent"),
+    ("platform/paths.rs", "the file that leads to a folder beside it"),
     ("platform/sockets.rs", "the file with a pipe's name"),
     ("platform/unix/private.rs", "the user's own folders"),
     ("platform/unix/process_tree.rs", "/proc"),
@@ -34,6 +35,7 @@ const FILE_OPENERS: Owners = &[
     ("platform/windows/attributes.rs", "an object, for its attributes alone"),
     ("platform/windows/files.rs", "what openat opens"),
     ("platform/windows/jail.rs", "what openat opens"),
+    ("platform/windows/npm_script.rs", "batch files of npm"),
     ("platform/windows/private.rs", "the user's own folders"),
     ("rpc/http_entry/peer.rs", "/proc"),
     ("rpc/http_entry/token.rs", "the token's file"),
@@ -43,9 +45,9 @@ const FILE_OPENERS: Owners = &[
 
 const PROGRAM_STARTERS: Owners = &[
     ("platform/detached.rs", "starts our own binary by its path, as a daemon"),
-    ("platform/opened_path.rs", "makes the command of an open file"),
+    ("platform/opened_path.rs", "makes the command of a program, also of an open file"),
     ("platform/unix/process_tree.rs", "starts ps(1) by its path"),
-    ("process/pinned.rs", "makes the command of a program that was compared with its hash"),
+    ("platform/windows/npm_script.rs", "makes the command of a batch file of npm"),
     ("process/sandbox_entry.rs", "becomes the program that it sandboxes"),
     ("process/spawner.rs", "starts every program"),
 ];

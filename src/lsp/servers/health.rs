@@ -11,7 +11,8 @@ use tokio::time::Instant;
 use super::locate::{LocatedProgram, ProgramOrigin};
 use crate::config::spec::{ServerPrerequisite, ServerSpec};
 use crate::platform::canonicalize;
-use crate::process::{Exit, ProgramPath, RunError, Spawn, Spawner, is_program, run};
+use crate::platform::paths::program_at;
+use crate::process::{Exit, ProgramPath, RunError, Spawn, Spawner, run};
 use crate::workspace::Workspace;
 
 /// The time limit of a program that prints its version or checks itself.
@@ -196,7 +197,7 @@ fn interpreter(program: &Path) -> Option<PathBuf> {
     let real = canonicalize(program).ok()?;
     let beside = [program, &real].into_iter().filter_map(Path::parent);
     let beside = beside.flat_map(|folder| ["python", "python3"].map(|name| folder.join(name)));
-    named_by(&real).into_iter().chain(beside).find(|path| is_program(path))
+    named_by(&real).into_iter().chain(beside).find_map(program_at)
 }
 
 /// Returns the interpreter in `#!/path/python`, or in the second line if pip found the path too

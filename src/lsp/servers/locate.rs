@@ -12,7 +12,7 @@ use crate::config::FilePin;
 use crate::config::spec::{ServerSpec, ToolchainProxy};
 use crate::platform::canonicalize;
 use crate::platform::inode::InodeIdentity;
-use crate::platform::paths::ENVIRONMENT_PROGRAMS;
+use crate::platform::paths::{ENVIRONMENT_PROGRAMS, program_at, through_sibling};
 use crate::process::{ProgramPath, Spawner, is_program};
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -135,14 +135,18 @@ impl LocatedProgram {
     }
 }
 
-/// Returns the folder of an installed server's parts: `<data>/servers/<key>/current/…`.
+/// The name, in the folder of a server's installations, that leads to the one in use.
+pub(crate) const CURRENT: &str = "current";
+
+/// Returns the path that leads to the folder of an installed server's parts:
+/// `<data>/servers/<key>/current`.
 pub(crate) fn prefix(data: &Path, server: &str) -> PathBuf {
-    data.join("servers").join(server).join("current")
+    data.join("servers").join(server).join(CURRENT)
 }
 
 /// The folders of a private prefix that hold programs.
 pub fn prefix_folders(data: &Path, server: &str) -> Vec<PathBuf> {
-    program_folders(&prefix(data, server))
+    program_folders(&through_sibling(prefix(data, server)))
 }
 
 /// Returns the existing folders below `prefix` that hold programs.
@@ -194,7 +198,7 @@ fn locate_program(
     let program = server.command.first().cloned().unwrap_or_default();
     let mut searched = Vec::new();
     let ours = prefix_folders(places.data, versioned.unwrap_or(key));
-    let in_ours = || ours.iter().map(|folder| folder.join(&program)).find(|path| is_program(path));
+    let in_ours = || ours.iter().find_map(|folder| program_at(folder.join(&program)));
     let is_judge = |program: &PathBuf| server.judge.as_ref().is_none_or(|rule| rule.admits_program(program));
     let of_prefix = |program: PathBuf| LocatedProgram {
         program,
@@ -206,8 +210,8 @@ fn locate_program(
     if program.contains('/') {
         return locate_configured(program, ours, places);
     }
-    let own = project_folders(places).into_iter().map(|folder| folder.join(&program));
-    let own = own.into_iter().find(|path| is_program(path) && is_judge(path));
+    let own = project_folders(places).into_iter().filter_map(|folder| program_at(folder.join(&program)));
+    let own = own.into_iter().find(is_judge);
     match own {
         Some(program) => match (places.pin)(&program) {
             Some(pin) => {
@@ -259,7 +263,7 @@ fn is_proxy(server: &ServerSpec, program: &Path) -> bool {
 /// Returns true if there is a program behind a proxy's link, in any toolchain.
 fn has_proxy_target(server: &ServerSpec, link: &Path) -> bool {
     let (Some(proxy), Some(name)) = (&server.proxy, link.file_name()) else { return false };
-    proxy_folders(proxy).into_iter().any(|folder| is_program(&folder.join(name)))
+    proxy_folders(proxy).into_iter().any(|folder| program_at(folder.join(name)).is_some())
 }
 
 fn same_file(one: &Path, other: &Path) -> bool {
@@ -326,7 +330,7 @@ pub(crate) fn project_program(
     }
     let is_judge = |program: &Path| server.judge.as_ref().is_none_or(|rule| rule.admits_program(program));
     let folders = folders_of(workspace, root);
-    folders.into_iter().map(|folder| folder.join(program)).find(|path| is_program(path) && is_judge(path))
+    folders.into_iter().filter_map(|folder| program_at(folder.join(program))).find(|path| is_judge(path))
 }
 
 fn project_folders(places: &ProgramSearchPlaces<'_>) -> Vec<PathBuf> {

@@ -29,7 +29,6 @@ pub(crate) mod recipes;
 mod report;
 mod step;
 
-use crate::platform::files::{set_mode, symlink};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -49,6 +48,8 @@ use self::step::{InstallStep, PrerequisiteTool, StepProgram};
 use super::health;
 use super::locate::{LocatedProgram, ProgramOrigin, program_folders};
 use crate::config::spec::{RequiredProgram, ServerSpec};
+use crate::platform::files::set_mode;
+use crate::platform::paths::link_program;
 use crate::platform::private;
 use crate::process::{Exit, ProgramPath, RunError, Spawn, Spawner, is_program, run};
 use crate::text::shell_word;
@@ -260,7 +261,8 @@ impl Installer {
         self.run_with_output(job, step, folder, note).await?;
         let Some(program) = first_line.filter(|program| is_program(program)) else { return Ok(()) };
         let links = folder.join("rustup/bin");
-        let linked = fs::create_dir_all(&links).and_then(|()| symlink(program, links.join(job.program())));
+        let name = program.file_name().unwrap_or_default();
+        let linked = fs::create_dir_all(&links).and_then(|()| link_program(&program, &links.join(name)));
         linked.map_err(InstallError::file("link into", &links))
     }
 

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,10 +13,11 @@ use tokio::time::{Instant, sleep};
 use super::error::InstallError;
 use super::manifest::{self, InstallationManifest};
 use super::recipes::CheckedRecipe;
-use crate::lsp::servers::locate::program_folders;
+use crate::lsp::servers::locate::{CURRENT, program_folders};
 use crate::platform::canonicalize;
-use crate::platform::files::symlink;
-use crate::platform::paths::{ENVIRONMENT_PROGRAMS, PYTHON};
+use crate::platform::paths::{
+    ENVIRONMENT_PROGRAMS, PYTHON, point_to_sibling, program_at, sibling_at, through_sibling,
+};
 use crate::platform::private;
 use crate::process::is_program;
 
@@ -65,10 +65,10 @@ impl InstallPrefix {
         }
     }
 
-    /// Returns the path of the installation in use, as servers are found: through the symbolic
+    /// Returns the path of the installation in use, as servers are found: on Unix through a symbolic
     /// link.
     pub(super) fn current(&self) -> PathBuf {
-        self.folder.join("current")
+        through_sibling(self.folder.join(CURRENT))
     }
 
     /// Returns the program of the installation in use, if that was made of `recipes`, by the same
@@ -98,11 +98,11 @@ impl InstallPrefix {
 
     /// Removes all but the installation in use: interrupted ones, and the one before it.
     pub(super) async fn clean(&self) -> Result<(), InstallError> {
-        let in_use = fs::read_link(self.current()).ok();
+        let in_use = sibling_at(&self.folder.join(CURRENT));
         let entries = fs::read_dir(&self.folder).map_err(InstallError::file("read", &self.folder))?;
         for entry in entries.flatten() {
             let name = PathBuf::from(entry.file_name());
-            if name == Path::new("current") || Some(&name) == in_use.as_ref() {
+            if name == Path::new(CURRENT) || Some(&name) == in_use.as_ref() {
                 continue;
             }
             let removed = match entry.file_type() {
@@ -138,20 +138,13 @@ impl InstallPrefix {
         let manifest = InstallationManifest::now(recipes.recipe().clone(), recipes.locks().digest());
         let manifest = InstallationManifest { programs, ..manifest };
         manifest.write(folder).map_err(InstallError::file("write the manifest of", folder))?;
-        let point = || -> io::Result<()> {
-            let new = self.folder.join("current.new");
-            match fs::remove_file(&new) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-            symlink(folder.file_name().unwrap_or_default(), &new)?;
-            fs::rename(new, self.current())
-        };
-        point().map_err(InstallError::file("switch", &self.current()))
+        let place = self.folder.join(CURRENT);
+        let pointed = point_to_sibling(&place, folder.file_name().unwrap_or_default());
+        pointed.map_err(InstallError::file("switch", &place))
     }
 }
 
 /// Returns the path of `program` in an installation.
 pub(super) fn program_in(folder: &Path, program: &str) -> Option<PathBuf> {
-    program_folders(folder).into_iter().map(|folder| folder.join(program)).find(|path| is_program(path))
+    program_folders(folder).into_iter().find_map(|folder| program_at(folder.join(program)))
 }

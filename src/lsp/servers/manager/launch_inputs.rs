@@ -96,7 +96,7 @@ impl LaunchInputs {
             settings: spec.settings.clone(),
             left_out: spec.diagnostics.left_out.iter().map(|rule| rule.matches.clone()).collect(),
             pinned: pin.pinned,
-            is_version_installed: installation.is_some_and(|folder| folder.is_dir()),
+            is_version_installed: installation.is_some_and(|place| place.exists()),
         };
         let shortfall = server.missing_set_up(workspace, root).find(|needed| needed.lowers);
         let shortfall = shortfall.map(|needed| needed.message.clone());
