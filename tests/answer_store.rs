@@ -161,6 +161,49 @@ async fn check_of_equal_tree_needs_no_server_and_check_of_changed_tree_does() {
             Box::new(|| write(PACKAGE, "one: int = 1\n")),
         ),
         (
+            "a path file that leads up from a folder that is missing",
+            Box::new(|| write(PATH_FILE, "missing/../../../../../outside\n")),
+            Box::new(|| fs::remove_file(root.join(PATH_FILE)).unwrap()),
+        ),
+        (
+            "a package that contains itself by a link",
+            Box::new(|| symlink("../pack", root.join(PACKAGE).with_file_name("again")).unwrap()),
+            Box::new(|| fs::remove_file(root.join(PACKAGE).with_file_name("again")).unwrap()),
+        ),
+        (
+            "a package whose folder has the name of that of programs",
+            Box::new(|| write(&PACKAGE.replace("__init__", "bin/activate"), "x = 1\n")),
+            Box::new(|| fs::remove_dir_all(root.join(PACKAGE).with_file_name("bin")).unwrap()),
+        ),
+        (
+            "the path of the workspace in a finding",
+            Box::new(|| write("shop/use.py", &format!("x: int = {:?}\n", root.display()))),
+            Box::new(|| write("shop/use.py", USER)),
+        ),
+        (
+            "a script without an extension that imports from above",
+            Box::new(|| write("tool", "#!/usr/bin/env python3\nfrom ..other import x\n")),
+            Box::new(|| fs::remove_file(root.join("tool")).unwrap()),
+        ),
+        (
+            "a server of the project's environment",
+            Box::new(|| {
+                write(".venv/bin/ty", "#!/bin/sh\n");
+                fs::set_permissions(root.join(".venv/bin/ty"), Permissions::from_mode(0o755)).unwrap();
+            }),
+            Box::new(|| fs::remove_dir_all(root.join(".venv/bin")).unwrap()),
+        ),
+        (
+            "another name of the environment",
+            Box::new(|| fs::rename(root.join(".venv"), root.join("venv")).unwrap()),
+            Box::new(|| fs::rename(root.join("venv"), root.join(".venv")).unwrap()),
+        ),
+        (
+            "a version of a server that the project names",
+            Box::new(|| write("requirements.txt", "ty==0.0.1\n")),
+            Box::new(|| fs::remove_file(root.join("requirements.txt")).unwrap()),
+        ),
+        (
             "the user's settings",
             Box::new(|| project.write_settings(&format!("{ON}limits.walk-files = 5_000\n"))),
             Box::new(|| project.write_settings(ON)),
@@ -198,9 +241,9 @@ async fn broken_and_foreign_entries_of_the_store_are_not_used() {
     let [entry] = <[PathBuf; 1]>::try_from(entries(&project)).expect("one entry");
     let whole = fs::read_to_string(&entry).expect("the entry");
     let cut = &whole[..whole.len() / 2];
-    let newer = whole.replace("\"form\":1", "\"form\":2");
+    let newer = whole.replace("\"form\":2", "\"form\":3");
     assert_ne!(newer, whole);
-    for broken in [cut, &newer, "", "[]", "<html>login</html>", "{\"form\":1}"] {
+    for broken in [cut, &newer, "", "[]", "<html>login</html>", "{\"form\":2}"] {
         fs::write(&entry, broken).expect("the entry");
         let (again, is_stored) = check(&project, project.root()).await;
         assert_eq!((again, is_stored), (first.clone(), false), "{broken:.20}");

@@ -136,6 +136,15 @@ impl Catalogue {
         self.index.language_of(file_name, first_line)
     }
 
+    /// Returns true if the user's catalogue gives no file another language than the built-in one.
+    pub(crate) fn has_usual_files(&self) -> bool {
+        let files = |(key, language): (&String, &Language)| {
+            let Language { extensions, filenames, shebangs, data, .. } = language.clone();
+            (key.clone(), extensions, filenames, shebangs, data)
+        };
+        self.languages.iter().map(files).eq(Self::built_in().languages.iter().map(files))
+    }
+
     /// Returns true for a language of data, markup or prose, whose files define nothing that code
     /// calls by name.
     pub(crate) fn is_data(&self, language: &str) -> bool {

@@ -54,7 +54,9 @@ impl Workspace {
             let (path, kind) = (entry.path(), entry.file_type()?);
             let is_built = self.is_built(relative);
             if kind.is_dir() {
-                return EntryDigest::of_state(path).map(Some);
+                // A file has another digest.
+                let folder = EntryDigest::of_state(path)?;
+                return Some(Some(EntryDigest { content: hash_of(b"/"), ..folder }));
             }
             if path.is_dir() {
                 // A module has other modules above it when it is reached by a link. What is
@@ -205,8 +207,12 @@ fn digest_below(
             if seen.fetch_add(1, Ordering::Relaxed) > MAX_ENTRIES || Instant::now() > until {
                 return quit();
             }
-            // A link to nowhere, or in a circle; a folder without permission.
-            let Ok(entry) = entry else { return if follow_links { WalkState::Continue } else { quit() } };
+            // A link to nowhere leads to nothing. One in a circle, or a folder without permission, does.
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) if follow_links && is_missing(&error) => return WalkState::Continue,
+                Err(_) => return quit(),
+            };
             let Ok(relative) = entry.path().strip_prefix(root) else { return quit() };
             match digest_of(&entry, relative) {
                 Some(Some(digest)) => {
@@ -230,6 +236,11 @@ fn digest_below(
         states.add(&digest.state);
     }
     Some(TreeDigest { content: contents.finish(), states: states.finish() })
+}
+
+/// Returns true for the error of a link to nowhere.
+fn is_missing(error: &ignore::Error) -> bool {
+    error.io_error().is_some_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
 #[cfg(all(test, unix))]

@@ -26,12 +26,10 @@ use crate::text::{PartsHash, PartsHasher, hex};
 use crate::workspace::WorkspacePath;
 
 /// The format version of entries.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 /// The languages in which settings of tools are written. Files of other languages than these and
 /// the server's own are not read by it.
 const SETTINGS_LANGUAGES: [&str; 4] = ["json", "jsonc", "toml", "yaml"];
-/// The mark in entries for the absolute path of the tree.
-const ROOT_MARK: &str = "$(workspace)";
 /// The largest entry, in bytes.
 const MAX_ENTRY_BYTES: u64 = 16 << 20;
 /// The largest size of all entries together, in bytes; the oldest are removed first.
@@ -242,26 +240,17 @@ impl StoredReports {
         }
         let written = now_seconds();
         let content = serde_json::to_string(&ReportEntry { form: FORM, written, files }).ok()?;
-        let content = without_root(&content, context.workspace.root())?;
-        (content.len() as u64 <= MAX_ENTRY_BYTES).then(|| content.into_bytes())
+        let is_short = content.len() as u64 <= MAX_ENTRY_BYTES;
+        (is_short && !names_tree(&content, context.workspace.root())).then(|| content.into_bytes())
     }
 }
 
-/// Replaces the path of the tree by a mark, since it is another one in an equal tree. `None` if the
-/// path of something beside the tree begins in the same way.
-fn without_root(content: &str, root: &Path) -> Option<String> {
-    let uri = url::Url::from_file_path(root).ok()?;
-    let root = json_text(root)?;
-    let is_name = |letter: char| letter.is_alphanumeric() || "-_.+@~".contains(letter);
-    let is_other = |(at, _): (usize, &str)| {
-        let before = content[..at].chars().next_back();
-        let after = content[at + root.len()..].chars().next();
-        before.is_some_and(|before| is_name(before) || before == '/') || after.is_some_and(is_name)
-    };
-    let is_ambiguous = content.contains(ROOT_MARK)
-        || content.contains(uri.path()) && uri.path() != root
-        || content.match_indices(&root).any(is_other);
-    (!is_ambiguous).then(|| content.replace(&root, ROOT_MARK))
+/// Returns true if a text of JSON has the path of the tree, or its URI, which is another one in an
+/// equal tree. It may also be a text of the sources, which is the same there.
+fn names_tree(content: &str, root: &Path) -> bool {
+    let uri = url::Url::from_file_path(root);
+    json_text(root).is_none_or(|root| content.contains(&root))
+        || uri.is_ok_and(|uri| content.contains(uri.path()))
 }
 
 /// The time now, in seconds since 1970.
@@ -326,7 +315,10 @@ async fn report_key(
         let configures = |name: &str| specs.iter().any(|spec| spec.is_configuration_file(name));
         let is_own =
             |language: &str| specs.iter().any(|spec| spec.languages.iter().any(|own| own == language));
-        let is_module = |name: &str| catalogue.language_of(name, None).is_some_and(is_own);
+        // The first line of a file without an extension may name the language.
+        let is_module = |name: &str| {
+            catalogue.language_of(name, None).is_some_and(is_own) || catalogue.needs_first_line(name)
+        };
         let is_read = |language: &str| SETTINGS_LANGUAGES.contains(&language) || is_own(language);
         let counts = |path: &Path, is_built: bool| {
             let name = name_of(path);
@@ -371,11 +363,10 @@ async fn is_empty(context: &Context) -> bool {
 
 async fn read_entry(context: &Context, name: &StateName) -> Option<ReportEntry> {
     let (folder, name) = (report_folder(context), name.clone());
-    let root = json_text(context.workspace.root())?;
     let read = run_blocking(move || {
         let content = folder.read(&name, MAX_ENTRY_BYTES).map_err(from_state_error)?;
         let content = content.and_then(|content| String::from_utf8(content).ok());
-        Ok(content.and_then(|content| serde_json::from_str(&content.replace(ROOT_MARK, &root)).ok()))
+        Ok(content.and_then(|content| serde_json::from_str(&content).ok()))
     });
     let entry: Option<ReportEntry> = tokio::time::timeout(STORE_TIMEOUT, read).await.ok()?.ok()?;
     let age = |entry: &ReportEntry| now_seconds().checked_sub(entry.written);
@@ -402,16 +393,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn path_of_the_tree_is_replaced_where_it_is_meant() {
-        let replaced = |content: &str| without_root(content, Path::new("/w/a \"b\""));
-        assert_eq!(
-            replaced(r#"in /w/a \"b\"/c.py, /w/a \"b\""#).as_deref(),
-            Some("in $(workspace)/c.py, $(workspace)")
-        );
-        assert_eq!(replaced(r#"/w/a \"b\"2/c.py"#), None);
-        assert_eq!(replaced("$(workspace)"), None);
-        let in_container = |content: &str| without_root(content, Path::new("/app"));
-        assert_eq!(in_container("/app/x.py").as_deref(), Some("$(workspace)/x.py"));
-        assert_eq!((in_container("shop/app/x.py"), in_container("/app2/x.py")), (None, None));
+    fn text_with_the_path_of_the_tree_is_recognised() {
+        let root = Path::new("/w/a \"b\"");
+        for text in [r#"in /w/a \"b\"/c.py"#, r#"Literal[\"/w/a \"b\"2\"]"#, "file:///w/a%20%22b%22/c.py"] {
+            assert!(names_tree(text, root), "{text}");
+        }
+        assert!(!names_tree("shop/a.py: /w/other", root));
     }
 }

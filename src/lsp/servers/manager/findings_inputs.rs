@@ -2,6 +2,7 @@
 //! are kept for later processes are kept together with it.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -21,6 +22,7 @@ use crate::config::{Catalogue, settings_of};
 use crate::lsp::servers::locate;
 use crate::lsp::servers::locate::{LocatedProgram, ProgramOrigin};
 use crate::platform::canonicalize;
+use crate::platform::paths::through_sibling;
 use crate::process::environment;
 use crate::text::PartsHasher;
 use crate::workspace::{FileAspect, FileStamp, TreeDigest, Workspace, WorkspacePath, folder_digest};
@@ -38,9 +40,9 @@ const HARMLESS_CODE: [&str; 3] = [
     "import os; var = 'SETUPTOOLS_USE_DISTUTILS'; enabled = os.environ.get(var, 'stdlib') == 'local'; enabled and __import__('_distutils_hack').add_shim()",
     "import _virtualenv",
 ];
-/// Settings of checkers of Python that name further files and folders, without `-` and `_`.
-const LEADING_KEYS: &str =
-    "baselinefile extend extends extrapaths mypypath stubpath typeshed typeshedpath venv venvpath";
+/// Settings of checkers of Python that name further files, folders and packages above the root,
+/// without `-` and `_`.
+const LEADING_KEYS: &str = "baselinefile extend extends extrapaths mypypath namespacepackages stubpath typeshed typeshedpath venv venvpath";
 
 /// An import from a folder above, or the same words in a comment.
 static IMPORT_FROM_ABOVE: LazyLock<Regex> =
@@ -77,7 +79,9 @@ impl Manager {
         let is_usual = spec.settings == usual.settings
             && spec.initialization_options == usual.initialization_options
             && spec.command == usual.command
-            && spec.env == usual.env;
+            && spec.env == usual.env
+            // They decide which files are settings.
+            && setup.catalogue.has_usual_files();
         if !is_usual {
             return None;
         }
@@ -114,7 +118,11 @@ fn digest_of(
     let located = launch::find(setup, server, spec, root).ok()?;
     (!has_outer_settings(setup, spec)?).then_some(())?;
     let (mut hasher, mut states) = (PartsHasher::default(), PartsHasher::default());
-    let settings = format!("{:?}", (setup.trusted, &inputs.spec, &inputs.lack, &setup.settings.limits));
+    // Answers tell of a version that the project names, and of a server that it brings.
+    let projects = locate::project_program(&setup.workspace, root, spec).is_some();
+    let asked = (inputs.pinned(), projects);
+    let settings =
+        format!("{:?}", (setup.trusted, &inputs.spec, &inputs.lack, &setup.settings.limits, asked));
     for text in [env!("CARGO_PKG_VERSION"), server, &root.display(), &settings] {
         hasher.add(text.as_bytes());
     }
@@ -125,7 +133,7 @@ fn digest_of(
     if spec.ignores_root_name != Some(true) {
         hasher.add_name(setup.workspace.root().file_name()?);
     }
-    let prefix = locate::prefix(&setup.data, server);
+    let prefix = through_sibling(locate::prefix(&setup.data, server));
     let mut digests = vec![installation_digest(&prefix, &located, until)?];
     if let Some(python) = python {
         hasher.add(python.state.as_bytes());
@@ -172,10 +180,10 @@ impl PythonInputs {
         let own = found.interpreter.clone();
         state.push_str(&format!("{:?}", own.as_ref().map(|program| setup.pin(program).is_some())));
         // Findings name the paths of environments; those of the workspace differ with it.
-        if !environment.starts_with(setup.workspace.root()) {
-            state.push_str(&environment.to_string_lossy());
-        }
-        let mut libraries = BTreeSet::new();
+        let place = environment.strip_prefix(setup.workspace.root()).unwrap_or(&environment);
+        state.push_str(&place.to_string_lossy());
+        // An interpreter takes its library from the home that is named, or from where its links lead.
+        let mut libraries = BTreeSet::from_iter(home_libraries(&state)?);
         for program in [python::base_interpreter(setup).await, own].into_iter().flatten() {
             let program = canonicalize(program).ok()?;
             // Its place, size and times.
@@ -187,11 +195,10 @@ impl PythonInputs {
 
     /// The digests of the environment and the standard libraries.
     fn digests(&self, root: &Path, until: Instant) -> Option<Vec<TreeDigest>> {
-        let is_unread = |folder: &Path| {
-            let lib = || canonicalize(folder.with_file_name("lib")).ok();
-            let is_copy = folder.ends_with("lib64") && canonicalize(folder).ok() == lib();
-            is_copy || is_bytecode(folder) || folder.ends_with("bin") && folder.join("activate").exists()
-        };
+        let [programs, lib, lib64] = ["bin", "lib", "lib64"].map(|name| self.environment.join(name));
+        let is_copied = canonicalize(&lib64).ok() == canonicalize(lib).ok();
+        let is_unread =
+            move |folder: &Path| is_bytecode(folder) || folder == programs || is_copied && folder == lib64;
         let environment = folder_digest(&self.environment, is_unread, |path| self.aspect(path, root), until);
         let is_other = |folder: &Path| {
             is_bytecode(folder) || folder.ends_with("site-packages") || folder.ends_with("dist-packages")
@@ -220,15 +227,26 @@ impl PythonInputs {
             if line.starts_with("import ") || line.starts_with("import\t") {
                 return HARMLESS_CODE.contains(&line.trim_end_matches(';'));
             }
+            // Python takes `..` for the folder above by name, which that of a link is not.
+            let names = line.split(['/', '\\']).skip_while(|name| *name == "..");
+            let leads_up = !line.starts_with('#') && names.into_iter().any(|name| name == "..");
             // A comment names no folder, and an empty line the folder of the file.
-            canonicalize(file.with_file_name(".").join(line)).map_or(true, |path| {
-                path.is_dir() && (path.starts_with(root) || path.starts_with(&self.environment))
-            })
+            let leads_in = canonicalize(file.with_file_name(".").join(line)).map_or(true, |path| {
+                path.is_dir() && (is_read(&path, &self.environment) || is_read(&path, root))
+            });
+            !leads_up && leads_in
         };
         // Python also ends lines at these.
         let odd_ends = ['\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
         !text.contains(odd_ends) && text.split(['\n', '\r']).all(is_plain)
     }
+}
+
+/// Returns true if `folder` lies below `root`, and its files are part of the digest of that.
+fn is_read(folder: &Path, root: &Path) -> bool {
+    let is_left_out =
+        |name: &OsStr| name == "bin" || name == "__pycache__" || name.as_encoded_bytes().starts_with(b".");
+    folder.strip_prefix(root).is_ok_and(|below| !below.iter().any(is_left_out))
 }
 
 /// Returns true if an interpreter that has the folder of the file at the absolute `path` on its
@@ -244,9 +262,21 @@ fn is_custom_module(path: &Path) -> bool {
 fn standard_libraries(interpreter: &Path) -> Option<Vec<PathBuf>> {
     let programs = interpreter.parent()?;
     let folders = ["lib", "lib64"].into_iter().flat_map(|lib| fs::read_dir(programs.with_file_name(lib)));
-    let folders = folders.flatten().flatten().map(|entry| entry.path());
-    let found: Vec<PathBuf> = folders.filter(|folder| folder.join("os.py").is_file()).collect();
-    (!found.is_empty()).then_some(found)
+    let entries: Vec<PathBuf> = folders.flatten().flatten().map(|entry| entry.path()).collect();
+    // An archive of modules is searched first.
+    let has_archive = entries.iter().any(|path| has_extension(path, &["zip"]));
+    let found: Vec<PathBuf> = entries.into_iter().filter(|path| path.join("os.py").is_file()).collect();
+    (!found.is_empty() && !has_archive).then_some(found)
+}
+
+/// Returns the folders of the standard libraries of the home that the settings of an environment
+/// name; `None` if they name none with a library.
+fn home_libraries(settings: &str) -> Option<Vec<PathBuf>> {
+    let home = settings.lines().find_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        key.trim().eq_ignore_ascii_case("home").then(|| value.trim())
+    });
+    standard_libraries(&canonicalize(home?).ok()?.join("python"))
 }
 
 /// Returns the settings of an environment. `None` if it has packages of another one, or is no
@@ -325,14 +355,21 @@ fn names_elsewhere(text: &str) -> bool {
     let is_variable = |after: &str| after.starts_with(['{', '_']) || after.starts_with(char::is_alphabetic);
     let is_version =
         |rest: &str| rest.starts_with('=') || rest.starts_with(|next: char| next.is_ascii_digit());
-    let is_elsewhere = |word: &str| {
+    let is_absolute = |word: &str| {
         let first = word.strip_prefix('/').and_then(|path| path.split('/').find(|name| !name.is_empty()));
+        first.is_some_and(|name| name.contains(['*', '?']) || Path::new("/").join(name).exists())
+    };
+    let is_elsewhere = |word: &str| {
         word.strip_prefix('~').is_some_and(|rest| !is_version(rest))
             || word.split(['/', '\\']).any(|name| name == "..")
-            || first.is_some_and(|name| Path::new("/").join(name).exists())
+            || is_absolute(word)
     };
     let separates = |letter: char| letter.is_whitespace() || "\"'`,;:()[]{}".contains(letter);
-    text == "/" || text.split('$').skip(1).any(is_variable) || text.split(separates).any(is_elsewhere)
+    // The name of a folder may have letters that otherwise end a word.
+    text == "/"
+        || is_absolute(text)
+        || text.split('$').skip(1).any(is_variable)
+        || text.split(separates).any(is_elsewhere)
 }
 
 #[cfg(test)]
@@ -348,6 +385,8 @@ mod tests {
             ("ruff.toml", "src = ['~']"),
             ("ruff.toml", "cache-dir = '~/cache'"),
             ("ruff.toml", "builtins = ['/usr']"),
+            ("ruff.toml", "src = ['/u*/share']"),
+            ("ruff.toml", "namespace-packages = ['.']"),
             ("ruff.toml", "src = ["),
             ("ty.toml", "environment.python = '311env'"),
             ("ty.toml", "[environment]\nextra-paths = ['lib']"),
@@ -420,6 +459,7 @@ mod tests {
         write(&site.join("a.pth"), plain);
         write(&site.join("pack/__init__.py"), "");
         write(&site.join("pack/sitecustomize.py"), "a module of a package");
+        write(&environment.join("bin/activate"), "");
         let first = digest();
         assert!(first.is_some(), "a plain environment");
         let outside = other.path().display().to_string();
@@ -431,6 +471,8 @@ mod tests {
             ("x.pth", &late),
             (".hidden.pth", &outside),
             ("x.pth", &egg.display().to_string()),
+            ("x.pth", "missing/../../../../../outside"),
+            ("x.pth", "../../../bin"),
             ("x.pth", "import _mypaths"),
             ("sitecustomize.py", ""),
             ("usercustomize.pyc", ""),
@@ -475,6 +517,12 @@ mod tests {
             digests(&inputs).map(|found| found[1].content),
             first.as_ref().map(|found| found[1].content)
         );
+        assert_eq!(
+            home_libraries(&format!("home = {}\n", program.parent().unwrap().display())),
+            Some(vec![library.clone()])
+        );
+        write(&library.with_extension("zip"), "");
+        assert_eq!(standard_libraries(&program), None, "modules in an archive are not read");
         write(&library.join("idlelib/zzz.py"), "");
         assert_ne!(digests(&inputs).map(|found| found[1].content), first.map(|found| found[1].content));
     }
