@@ -97,11 +97,10 @@ cd "$project"
 
 echo "the program and the machine"
 expect 0 "lsp-tools" --version
-expect 0 "tried under Wine only" --no-daemon doctor
-[ -z "$(compgen -G "$WINEPREFIX/drive_c/users/*/.local" || true)" ] || fail "the user's folders are those of another system"
-
 # Node.js under Wine connects to nothing.
 expect 0 "pyright installed in" --no-daemon install --from "$(winepath -w "$work/packages-of-servers")" pyright
+expect 0 "tried under Wine only" --no-daemon doctor
+[ -z "$(compgen -G "$WINEPREFIX/drive_c/users/*/.local" || true)" ] || fail "the user's folders are those of another system"
 
 echo "files"
 printf 'one\r\ntwo\r\n' >lines.txt
@@ -144,7 +143,7 @@ python3 - "$program" <<'PY'
 import json, os, subprocess, sys
 
 # Where Python is pyenv's, it adds its version to the environment, and another environment has another daemon.
-environment = {name: value for name, value in os.environ.items() if not name.startswith("PYENV_")}
+environment = {name: value for name, value in os.environ.items() if name != "PYENV_VERSION"}
 command = ["wine", sys.argv[1], "mcp"]
 server = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 

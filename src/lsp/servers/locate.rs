@@ -12,7 +12,7 @@ use crate::config::FilePin;
 use crate::config::spec::{ServerSpec, ToolchainProxy};
 use crate::platform::canonicalize;
 use crate::platform::inode::InodeIdentity;
-use crate::platform::paths::{ENVIRONMENT_PROGRAMS, program_at, through_sibling};
+use crate::platform::paths::{ENVIRONMENT_PROGRAMS, join, program_at, through_sibling};
 use crate::process::{ProgramPath, Spawner, is_program};
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -166,7 +166,7 @@ pub(crate) fn program_folders(prefix: &Path) -> Vec<PathBuf> {
         "dotnet",
         "deb/usr/bin",
     ];
-    folders.iter().map(|folder| prefix.join(folder)).filter(|folder| folder.is_dir()).collect()
+    folders.iter().map(|folder| join(prefix, Path::new(folder))).filter(|folder| folder.is_dir()).collect()
 }
 
 /// Finds the program of `server`, and the programs that it needs.
