@@ -241,7 +241,8 @@ dist: third-party
 package *KINDS: dist
     python3 deploy/package/make.py {{KINDS}}
 
-# all files of a release, in target/release-files: programs for x64 and arm64, GNU and musl, built by zig (fetched the first time), their packages,
+# all files of a release, in target/release-files: programs for x64 and arm64, GNU and musl, macOS and Windows, built by zig (fetched the first time)
+# or mingw-w64, their packages,
 # hashes, notes, and a list of what is compiled in; an hour or more. Just some: just release-files x86_64-unknown-linux-musl
 release-files *TRIPLES:
     python3 deploy/package/release.py {{TRIPLES}}

@@ -20,13 +20,18 @@ fail() {
     exit 1
 }
 
-for tool in wine npm python3 x86_64-w64-mingw32-gcc x86_64-w64-mingw32-g++ /usr/bin/rustc /usr/bin/clippy-driver; do
-    command -v "$tool" >/dev/null || fail "$tool is missing; see the head of this file"
-done
+demand() {
+    local tool
+    for tool in "$@"; do
+        command -v "$tool" >/dev/null || fail "$tool is missing; see the head of this file"
+    done
+}
+demand wine npm python3 x86_64-w64-mingw32-gcc
 
 # The standard library is built as well, because rustup has none of this target where there is no network for it. clippy's driver is
 # a compiler that lints besides, our own crate alone: one build shows both.
 build() {
+    demand x86_64-w64-mingw32-g++ /usr/bin/rustc /usr/bin/clippy-driver
     RUSTC=/usr/bin/rustc RUSTC_WORKSPACE_WRAPPER=/usr/bin/clippy-driver CLIPPY_ARGS="-Dwarnings__CLIPPY_HACKERY__" RUSTC_BOOTSTRAP=1 \
         CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/windows" cargo build --locked -Zbuild-std=std,panic_abort --target "$TARGET"
 }
@@ -181,7 +186,7 @@ server.stdin.close()
 server.wait(60)
 sys.exit(0 if "def compose" in answer else f"mcp: {answer}")
 PY
-run daemon status 2>/dev/null | grep -Eq '^lsp_hover +2 ' || fail "MCP did not use the daemon of the shell"
+expect 0 "lsp_hover  2 " daemon status
 expect 0 "daemon stopped" daemon stop
 
 echo "the npm packages"
@@ -192,12 +197,12 @@ for package in lsp-tools @lsp-tools/win32-x64; do
     file=${package#@}
     tar xzf "$work/packages/${file/\//-}"-[0-9]*.tgz -C "$work/packages/node_modules/$package" --strip-components=1
 done
-launched=$(timeout "$SECONDS_PER_COMMAND" wine node.exe "$(winepath -w "$work/packages/node_modules/lsp-tools/bin/lsp-tools.js")" --version 2>"$work/errors" | tr -d '\r')
+launched=$(timeout "$SECONDS_PER_COMMAND" wine node.exe "$(winepath -w "$work/packages/node_modules/lsp-tools/bin/lsp-tools.js")" --version 2>"$work/errors" | tr -d '\r') || true
 [[ $launched = "lsp-tools "* ]] || fail "npm's launcher says \"$launched\": $(cat "$work/errors")"
 
 # Wine takes a moment to forget a process that has ended.
 for _ in $(seq 50); do
-    left=$(ps -eo stat,args | grep -E '^[^Z].*(lsp-tools|node|ruff)\.exe' | grep -vF tests/windows.sh || true)
+    left=$(ps -eo stat,args | grep -E '^[^Z].*(lsp-tools|node|ruff|ty|clangd)\.exe' | grep -vF tests/windows.sh || true)
     [ -n "$left" ] || break
     sleep 0.2
 done

@@ -1,4 +1,4 @@
-"""Archives with the same bytes whenever and under whomever they are made. What is in one is a path and whether it may be run, by the name there."""
+"""Archives with the same bytes at any time and for any user. Entries map a name to a path and an executable flag."""
 
 import gzip
 import tarfile

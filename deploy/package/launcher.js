@@ -12,7 +12,8 @@ const { optionalDependencies: programs, version } = require("../package.json");
 const NOT_FOUND = 127;
 const NOT_RUNNABLE = 126;
 
-// Those that ask a process to end, or tell a daemon something. A terminal sends them to the program as well, which takes two for one.
+// Those that ask a process to end, or tell a daemon something. A terminal sends them to the program as well, which takes two for one. On Windows
+// they are never sent on: a console tells every program in it, and `kill` would end the program at once.
 const PASSED_ON = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR2"];
 
 function fail(status, ...lines) {
@@ -59,7 +60,7 @@ function findProgram() {
 const program = findProgram();
 let child;
 // Before the program starts: a signal that came in between would end this process alone.
-for (const signal of PASSED_ON) process.on(signal, () => child.kill(signal));
+for (const signal of PASSED_ON) process.on(signal, () => process.platform === "win32" || child.kill(signal));
 child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
 
 child.on("error", (error) => {

@@ -49,6 +49,8 @@ def flags(triple, folders):
         words += ["-Clink-self-contained=no", "-Clink-arg=-pie"]
     if triple.endswith("-darwin"):
         words.append(f"-Clink-arg=-F{frameworks.write(make.TOOLS / 'frameworks')}")
+    if triple == WINDOWS:
+        words.append("-Clink-arg=-Wl,--no-insert-timestamp")
     return " ".join(words)
 
 
@@ -120,6 +122,9 @@ def main(triples):
     for triple in triples:
         if triple not in TRIPLES:
             sys.exit(f"release: {triple} is not released, only {', '.join(TRIPLES)}")
+    missing = [path for path in MINGW.values() if not Path(path).is_file()] if WINDOWS in (triples or TRIPLES) else []
+    if missing:
+        sys.exit(f"release: {', '.join(missing)} is missing; run: apt-get install gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64")
     programs = {triple: build(triple) for triple in triples or TRIPLES}
     license_texts(programs)
     collect(OUT, programs)

@@ -38,13 +38,13 @@ pub(crate) enum Doubt {
     /// The server skips some code in its configuration.
     Conditional(String),
     /// The text defines more symbols of the name than these servers list.
-    Unnamed { servers: String },
+    DefinitionsUnlisted { servers: String },
     /// Files of these languages have the name, and their servers were not asked.
-    Unasked { languages: String },
+    LanguagesUnasked { languages: String },
     /// The text defines the name in these roots, projects and files, which no server searched.
-    Unsearched { places: String },
+    PlacesUnsearched { places: String },
     /// More files have the name than were searched.
-    Unexamined,
+    FilesUnsearched,
 }
 
 impl fmt::Display for Doubt {
@@ -81,19 +81,19 @@ impl fmt::Display for Doubt {
                 formatter.write_str("the time limit was reached before all project roots were found")
             }
             Self::Conditional(sentence) => write!(formatter, "the name {sentence}"),
-            Self::Unnamed { servers } => {
+            Self::DefinitionsUnlisted { servers } => {
                 write!(formatter, "{servers} did not list all definitions in the text")
             }
-            Self::Unasked { languages } => {
+            Self::LanguagesUnasked { languages } => {
                 write!(
                     formatter,
                     "files of these languages have the name, but no server was asked: {languages}"
                 )
             }
-            Self::Unsearched { places } => {
+            Self::PlacesUnsearched { places } => {
                 write!(formatter, "no server searched where the text defines the name: {places}")
             }
-            Self::Unexamined => {
+            Self::FilesUnsearched => {
                 formatter.write_str("more files than were searched have the name; there may be more symbols")
             }
         }

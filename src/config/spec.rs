@@ -422,14 +422,14 @@ impl BuildFile {
     }
 }
 
-/// The folders that a server must be told in a project without a build file: those in which the
-/// packages of its files start.
+/// The folders that a server receives in its settings for a project without a build file: those in
+/// which the packages of its files start.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct SourceRoots {
     /// Build files in the root, of which one is enough.
     pub(crate) unless: Vec<String>,
-    /// The line that names a file's package, which is the first group, with dots.
+    /// The head of a file up to the name of its package, which is the first group, with dots.
     pub(crate) package: RegexPattern,
     /// Dotted key of the settings that takes the folders, relative to the root.
     pub(crate) setting: String,

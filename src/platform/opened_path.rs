@@ -31,15 +31,6 @@ pub(crate) fn path_of(file: impl AsFd) -> io::Result<PathBuf> {
     return Err(io::ErrorKind::Unsupported.into());
 }
 
-/// Returns the command that runs the program at `path`.
-pub(crate) fn command_at(path: &Path) -> Command {
-    #[cfg(windows)]
-    if let Some(command) = super::windows::npm_script::command(path) {
-        return command;
-    }
-    Command::new(path)
-}
-
 /// Returns the command that runs the open `file`, whatever file its path leads to by then. Its
 /// first argument is `name`.
 #[cfg(linux_kernel)]
@@ -53,7 +44,7 @@ pub(crate) fn command(file: &File, name: &Path) -> Command {
 /// Other systems run a file by its path.
 #[cfg(not(linux_kernel))]
 pub(crate) fn command(_: &File, name: &Path) -> Command {
-    command_at(name)
+    Command::new(name)
 }
 
 #[cfg(all(test, unix))]

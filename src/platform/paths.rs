@@ -46,6 +46,16 @@ pub(crate) fn program_at(path: PathBuf) -> Option<PathBuf> {
     endings.iter().map(|name| ending(name)).find(|path| is_program(path))
 }
 
+/// The script, relative to the folder of the file, that Node.js runs in a batch file of npm, and
+/// nothing else; `None` for another text. The system's command interpreter would read arguments as
+/// words of its own.
+pub(crate) fn script_of_batch_file(text: &str) -> Option<&str> {
+    text.contains("SET \"_prog=node\"").then_some(())?;
+    let (_, call) = text.trim_end().rsplit_once("\"%_prog%\"")?;
+    let (script, arguments) = call.trim_start().strip_prefix("\"%dp0%\\")?.split_once('"')?;
+    (arguments.trim() == "%*").then_some(script)
+}
+
 /// Makes `program` a program at `place` as well.
 ///
 /// # Errors
@@ -76,8 +86,8 @@ pub(crate) fn point_to_sibling(place: &Path, name: &OsStr) -> std::io::Result<()
     std::fs::rename(new, place)
 }
 
-/// The name of the folder to which `place` leads since [`point_to_sibling`]; `None` if it was not
-/// called.
+/// The name of the folder to which `place` leads since [`point_to_sibling`]; `None` if `place` does
+/// not exist.
 pub(crate) fn sibling_at(place: &Path) -> Option<PathBuf> {
     #[cfg(unix)]
     return std::fs::read_link(place).ok();
@@ -144,5 +154,38 @@ pub(crate) fn join(folder: &Path, path: &Path) -> PathBuf {
         path.iter().fold(folder.to_owned(), |whole, name| whole.join(name))
     } else {
         folder.join(path)
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pointer_leads_to_the_folder_that_was_named_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("current");
+        assert_eq!(sibling_at(&place), None);
+        for name in ["one", "two"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+            point_to_sibling(&place, OsStr::new(name)).unwrap();
+            assert_eq!(sibling_at(&place), Some(PathBuf::from(name)));
+            std::fs::write(through_sibling(place.clone()).join("file"), name).unwrap();
+            assert!(folder.path().join(name).join("file").is_file());
+        }
+    }
+
+    #[test]
+    fn batch_file_of_npm_names_its_script() {
+        let head = "@ECHO off\r\nSET \"_prog=node\"\r\n";
+        let call =
+            "goto #_undefined_# 2>NUL || title %COMSPEC% & \"%_prog%\"  \"%dp0%\\..\\pyright\\server.js\"";
+        let script = |text: &str| script_of_batch_file(text).map(str::to_owned);
+        assert_eq!(script(&format!("{head}{call} %*\r\n")).as_deref(), Some("..\\pyright\\server.js"));
+        for other in
+            [format!("{head}{call} --stdio %*"), format!("{call} %*"), "@echo off\r\nnode x.js %*".to_owned()]
+        {
+            assert_eq!(script(&other), None, "{other}");
+        }
     }
 }

@@ -92,7 +92,7 @@ pub(super) fn command(program: &Path, pins: &[FilePin]) -> Result<(Command, Held
     }
     // The compared content decides: the beginning of the file at another moment proves nothing.
     let Some(held) = held.filter(|held| !is_script(held.file())) else {
-        return Ok((opened_path::command_at(program), HeldProgram(None)));
+        return Ok((Command::new(program), HeldProgram(None)));
     };
     let command = opened_path::command(held.file(), program);
     Ok((command, HeldProgram(Some(held))))

@@ -1,7 +1,7 @@
 //! The one thread that forks servers and commands.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, PipeReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -14,11 +14,16 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
 use super::pinned::{self, HeldProgram};
-use super::{SUPERVISE, ServerProcess, environment};
+use super::{SUPERVISE, ServerProcess, environment, find_on_path_of_child};
 use crate::config::{FilePin, PinError};
 use crate::platform::files::OwnedFd;
 use crate::platform::parent_watch::{HAS_SUPERVISORS, parent_life};
+use crate::platform::paths::{program_at, script_of_batch_file};
 use crate::platform::process_group::spawn;
+use crate::workspace::Workspace;
+
+/// The largest batch file that is read, in bytes.
+const MAX_BATCH_FILE_BYTES: u64 = 16 << 10;
 
 /// The use of a process's standard streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,6 +173,7 @@ impl Spawner {
         streams: StdioMode,
         hearer: Option<UnboundedSender<String>>,
     ) -> Result<ServerProcess, SpawnError> {
+        let spawn = without_batch_file(spawn);
         // The supervisor reports why it cannot start the server.
         let started = self.supervisor().unwrap_or(&spawn.program).to_owned();
         let refused = |source| SpawnError::Refused { program: started.clone(), source };
@@ -212,6 +218,22 @@ impl Spawner {
             OrderError::Untrusted(error) => error.into(),
         })
     }
+}
+
+/// The start of Node.js with the script of a batch file of npm, if the program is one.
+fn without_batch_file(mut spawn: Spawn) -> Spawn {
+    let is_batch = spawn.program.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("cmd"));
+    let text = is_batch.then(|| Workspace::read_outside(&spawn.program, MAX_BATCH_FILE_BYTES).ok()).flatten();
+    let script =
+        text.as_deref().and_then(script_of_batch_file).map(|script| spawn.program.with_file_name(script));
+    let beside = program_at(spawn.program.with_file_name("node"));
+    let path = spawn.env.get(OsStr::new("PATH"));
+    let node = beside.or_else(|| find_on_path_of_child("node", path?));
+    if let (Some(script), Some(node)) = (script, node) {
+        spawn.args.insert(0, script.into());
+        spawn.program = node;
+    }
+    spawn
 }
 
 /// The channel to the starting thread, which lives as long as the process: a supervisor gets a

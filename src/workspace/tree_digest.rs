@@ -207,7 +207,7 @@ fn digest_below(
             if seen.fetch_add(1, Ordering::Relaxed) > MAX_ENTRIES || Instant::now() > until {
                 return quit();
             }
-            // A link to nowhere leads to nothing. One in a circle, or a folder without permission, does.
+            // A dangling link has no content; any other error ends the walk.
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) if follow_links && is_missing(&error) => return WalkState::Continue,

@@ -35,7 +35,6 @@ const FILE_OPENERS: Owners = &[
     ("platform/windows/attributes.rs", "an object, for its attributes alone"),
     ("platform/windows/files.rs", "what openat opens"),
     ("platform/windows/jail.rs", "what openat opens"),
-    ("platform/windows/npm_script.rs", "batch files of npm"),
     ("platform/windows/private.rs", "the user's own folders"),
     ("rpc/http_entry/peer.rs", "/proc"),
     ("rpc/http_entry/token.rs", "the token's file"),
@@ -45,9 +44,9 @@ const FILE_OPENERS: Owners = &[
 
 const PROGRAM_STARTERS: Owners = &[
     ("platform/detached.rs", "starts our own binary by its path, as a daemon"),
-    ("platform/opened_path.rs", "makes the command of a program, also of an open file"),
+    ("platform/opened_path.rs", "makes the command of an open file"),
     ("platform/unix/process_tree.rs", "starts ps(1) by its path"),
-    ("platform/windows/npm_script.rs", "makes the command of a batch file of npm"),
+    ("process/pinned.rs", "makes the command of a program that was compared with its hash"),
     ("process/sandbox_entry.rs", "becomes the program that it sandboxes"),
     ("process/spawner.rs", "starts every program"),
 ];

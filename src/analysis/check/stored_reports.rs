@@ -248,9 +248,11 @@ impl StoredReports {
 /// Returns true if a text of JSON has the path of the tree, or its URI, which is another one in an
 /// equal tree. It may also be a text of the sources, which is the same there.
 fn names_tree(content: &str, root: &Path) -> bool {
-    let uri = url::Url::from_file_path(root);
-    json_text(root).is_none_or(|root| content.contains(&root))
-        || uri.is_ok_and(|uri| content.contains(uri.path()))
+    // As Windows compares paths; one refusal too many costs a check.
+    let plain = |text: &str| text.replace("\\\\", "/").replace("%3A", ":").to_lowercase();
+    let (content, uri) = (plain(content), url::Url::from_file_path(root));
+    json_text(root).is_none_or(|root| content.contains(&plain(&root)))
+        || uri.is_ok_and(|uri| content.contains(&plain(uri.path())))
 }
 
 /// The time now, in seconds since 1970.

@@ -146,7 +146,12 @@ pub(crate) fn prefix(data: &Path, server: &str) -> PathBuf {
 
 /// The folders of a private prefix that hold programs.
 pub fn prefix_folders(data: &Path, server: &str) -> Vec<PathBuf> {
-    program_folders(&through_sibling(prefix(data, server)))
+    program_folders(&current_installation(data, server))
+}
+
+/// The folder of an installed server's parts, existing or not.
+pub(crate) fn current_installation(data: &Path, server: &str) -> PathBuf {
+    through_sibling(prefix(data, server))
 }
 
 /// Returns the existing folders below `prefix` that hold programs.

@@ -5,7 +5,6 @@ mod errno;
 pub(crate) mod files;
 pub(crate) mod jail;
 pub(crate) mod names;
-pub(crate) mod npm_script;
 pub(crate) mod private;
 pub(crate) mod process_tree;
 pub(crate) mod stdio;

@@ -81,8 +81,9 @@ impl Context {
         };
         let places: BTreeSet<String> = unsearched.into_iter().map(place).collect();
         let mut doubts = Vec::new();
-        doubts.extend((!unlisting.is_empty()).then(|| Doubt::Unnamed { servers: list(unlisting) }));
-        doubts.extend((!places.is_empty()).then(|| Doubt::Unsearched { places: list(places) }));
+        doubts
+            .extend((!unlisting.is_empty()).then(|| Doubt::DefinitionsUnlisted { servers: list(unlisting) }));
+        doubts.extend((!places.is_empty()).then(|| Doubt::PlacesUnsearched { places: list(places) }));
         doubts
     }
 

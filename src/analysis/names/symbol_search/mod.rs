@@ -99,10 +99,10 @@ impl Context {
         search.found.timed_out = text.timed_out;
         let mut doubts = self.add_from_text(&mut search, text, &unknown);
         let unasked = Vec::from_iter(evidence.unasked_languages(&queried, named_in_code)).join(", ");
-        doubts.extend((!unasked.is_empty()).then_some(Doubt::Unasked { languages: unasked }));
+        doubts.extend((!unasked.is_empty()).then_some(Doubt::LanguagesUnasked { languages: unasked }));
         doubts.extend(match search.found.timed_out {
             true => Some(Doubt::SearchCut),
-            false => is_cut.then_some(Doubt::Unexamined),
+            false => is_cut.then_some(Doubt::FilesUnsearched),
         });
         search.add_doubts(&doubts);
         let NameSearch { mut found, .. } = search;

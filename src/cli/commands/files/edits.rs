@@ -108,13 +108,11 @@ async fn from_file(file: PathBuf) -> Result<String, ToolError> {
 
 async fn move_file(arguments: MoveCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let MoveCommandArgs { from, mut to, overwrite, no_imports, manner } = arguments;
-    let is_source = |folder: &PathBuf| {
-        let objects = [folder, &from].map(|path| canonicalize(cli.cwd.join(path)).ok());
-        objects[0] == objects[1]
-    };
-    // A folder whose name differs in case alone is the source itself, on some file systems.
-    if cli.cwd.join(&to).is_dir()
-        && !is_source(&to)
+    let [source, target] = [&from, &to].map(|path| cli.cwd.join(path));
+    // On some file systems, a folder whose name differs in case alone is the source itself.
+    let is_source = !source.is_symlink() && canonicalize(&source).ok() == canonicalize(&target).ok();
+    if target.is_dir()
+        && !is_source
         && let Some(name) = from.file_name()
     {
         to.push(name);

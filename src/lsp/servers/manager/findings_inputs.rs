@@ -22,7 +22,6 @@ use crate::config::{Catalogue, settings_of};
 use crate::lsp::servers::locate;
 use crate::lsp::servers::locate::{LocatedProgram, ProgramOrigin};
 use crate::platform::canonicalize;
-use crate::platform::paths::through_sibling;
 use crate::process::environment;
 use crate::text::PartsHasher;
 use crate::workspace::{FileAspect, FileStamp, TreeDigest, Workspace, WorkspacePath, folder_digest};
@@ -119,10 +118,9 @@ fn digest_of(
     (!has_outer_settings(setup, spec)?).then_some(())?;
     let (mut hasher, mut states) = (PartsHasher::default(), PartsHasher::default());
     // Answers tell of a version that the project names, and of a server that it brings.
-    let projects = locate::project_program(&setup.workspace, root, spec).is_some();
-    let asked = (inputs.pinned(), projects);
-    let settings =
-        format!("{:?}", (setup.trusted, &inputs.spec, &inputs.lack, &setup.settings.limits, asked));
+    let has_own_program = locate::project_program(&setup.workspace, root, spec).is_some();
+    let facts = (setup.trusted, &inputs.spec, &inputs.lack, inputs.pinned(), has_own_program);
+    let settings = format!("{:?}", (facts, &setup.settings.limits));
     for text in [env!("CARGO_PKG_VERSION"), server, &root.display(), &settings] {
         hasher.add(text.as_bytes());
     }
@@ -133,7 +131,7 @@ fn digest_of(
     if spec.ignores_root_name != Some(true) {
         hasher.add_name(setup.workspace.root().file_name()?);
     }
-    let prefix = through_sibling(locate::prefix(&setup.data, server));
+    let prefix = locate::current_installation(&setup.data, server);
     let mut digests = vec![installation_digest(&prefix, &located, until)?];
     if let Some(python) = python {
         hasher.add(python.state.as_bytes());
@@ -177,13 +175,13 @@ impl PythonInputs {
         (!PYTHON_PATHS.into_iter().any(is_set)).then_some(())?;
         let environment = canonicalize(&found.folder).ok()?;
         let mut state = plain_settings(&environment)?;
+        // An interpreter takes its library from the home that is named, or from where its links lead.
+        let mut libraries = BTreeSet::from_iter(home_libraries(&state)?);
         let own = found.interpreter.clone();
         state.push_str(&format!("{:?}", own.as_ref().map(|program| setup.pin(program).is_some())));
         // Findings name the paths of environments; those of the workspace differ with it.
         let place = environment.strip_prefix(setup.workspace.root()).unwrap_or(&environment);
-        state.push_str(&place.to_string_lossy());
-        // An interpreter takes its library from the home that is named, or from where its links lead.
-        let mut libraries = BTreeSet::from_iter(home_libraries(&state)?);
+        state.push_str(&format!("{place:?}"));
         for program in [python::base_interpreter(setup).await, own].into_iter().flatten() {
             let program = canonicalize(program).ok()?;
             // Its place, size and times.
@@ -263,8 +261,11 @@ fn standard_libraries(interpreter: &Path) -> Option<Vec<PathBuf>> {
     let programs = interpreter.parent()?;
     let folders = ["lib", "lib64"].into_iter().flat_map(|lib| fs::read_dir(programs.with_file_name(lib)));
     let entries: Vec<PathBuf> = folders.flatten().flatten().map(|entry| entry.path()).collect();
-    // An archive of modules is searched first.
-    let has_archive = entries.iter().any(|path| has_extension(path, &["zip"]));
+    // An archive of modules, such as python311.zip, is searched first.
+    let is_python = |name: &OsStr| name.as_encoded_bytes().starts_with(b"python");
+    let is_archive =
+        |path: &PathBuf| has_extension(path, &["zip"]) && path.file_stem().is_some_and(is_python);
+    let has_archive = entries.iter().any(is_archive);
     let found: Vec<PathBuf> = entries.into_iter().filter(|path| path.join("os.py").is_file()).collect();
     (!found.is_empty() && !has_archive).then_some(found)
 }

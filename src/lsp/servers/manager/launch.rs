@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::launch_inputs::LaunchInputs;
-use super::python::{self, PythonLaunchSettings, set_dotted};
+use super::python::{self, PythonLaunchSettings, dotted_value, set_dotted};
 use super::setup::ManagerSetup;
 use super::{SessionUnavailable, untrusted};
 use crate::config::spec::ServerSpec;
@@ -82,7 +82,7 @@ pub(super) async fn launch(
         let build_folder = build_folder.to_string_lossy().into_owned();
         set_dotted(&mut spec.initialization_options, &rule.option.clone(), build_folder.into());
     }
-    tell_source_roots(setup, &mut spec, root).await;
+    let unsearched = add_source_roots(setup, &mut spec, root).await;
     let spec = Arc::new(spec);
     let failed = |detail: String| SessionUnavailable::Failed { server: server.to_owned(), detail };
     // A missing or forbidden server was refused above, without a wait.
@@ -126,7 +126,8 @@ pub(super) async fn launch(
     let start = Session::start(session, Arc::new(state), process, Instant::now() + longest, stopping);
     let (started, shortfall) = tokio::join!(start, shortfall_check);
     let session = started.map_err(|failure| failed(failure.to_string()))?;
-    session.set_shortfall(0, shortfall.or_reason(given.lack).or_else(launch_inputs.shortfall()));
+    let shortfall = shortfall.or_reason(given.lack.or(unsearched)).or_else(launch_inputs.shortfall());
+    session.set_shortfall(0, shortfall);
     if let Some(rule) = &session.state.spec.judge {
         let stated = session.stated_version().filter(|_| rule.in_server_info).map(str::to_owned);
         let beside = || {
@@ -147,16 +148,24 @@ pub(super) async fn launch(
     Ok(session)
 }
 
-/// Adds the folders in which packages start to the server's settings, if it needs them.
-async fn tell_source_roots(setup: &ManagerSetup, spec: &mut ServerSpec, root: &WorkspacePath) {
-    let Some(rule) = spec.source_roots.clone() else { return };
-    let (workspace, catalogue, root) = (setup.workspace.clone(), setup.catalogue.clone(), root.clone());
-    let languages = spec.languages.clone();
-    let search = move || rule.search(&workspace, &catalogue, &languages, &root).map(|roots| (rule, roots));
-    if let Ok(Some((rule, roots))) = tokio::task::spawn_blocking(search).await {
-        let roots: Vec<String> = roots.into_iter().collect();
-        set_dotted(&mut spec.settings, &rule.setting, roots.into());
+/// Adds the folders in which packages start to the server's settings, if it has a rule for them and
+/// the user sets none. Returns the reason for incomplete answers if not all were found.
+async fn add_source_roots(
+    setup: &ManagerSetup,
+    spec: &mut ServerSpec,
+    root: &WorkspacePath,
+) -> Option<String> {
+    let rule = spec.source_roots.clone()?;
+    if dotted_value(&spec.settings, &rule.setting).is_some() {
+        return None;
     }
+    let (workspace, catalogue, root) = (setup.workspace.clone(), setup.catalogue.clone(), root.clone());
+    let (languages, setting) = (spec.languages.clone(), rule.setting.clone());
+    let search = move || rule.search(&workspace, &catalogue, &languages, &root);
+    let found = tokio::task::spawn_blocking(search).await.ok()??;
+    let folders: Vec<String> = found.folders.into_iter().collect();
+    set_dotted(&mut spec.settings, &setting, folders.into());
+    found.is_cut.then(|| "not all files were searched for the folders in which packages start".to_owned())
 }
 
 /// Waits until the machine has room for one more server.

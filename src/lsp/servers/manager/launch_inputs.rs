@@ -66,7 +66,8 @@ impl LaunchInputs {
         let python = RootEnvironment::detect(setup, server, root);
         let build = server.build_file.as_ref().map(|rule| rule.search(workspace, root)).unwrap_or_default();
         let pin = judge::pinned_version(workspace, root, server);
-        let installation = pin.versioned_key(key).map(|key| locate::prefix(&setup.data, &key));
+        let versioned = pin.versioned_key(key);
+        let installation = versioned.as_ref().map(|key| locate::prefix(&setup.data, key));
         let mut looked_at: BTreeSet<PathBuf> =
             python.inspected_paths.iter().chain(&build.inspected_paths).cloned().collect();
         looked_at.extend(pin.inspected_paths.into_iter().chain(installation.clone()));
@@ -96,7 +97,8 @@ impl LaunchInputs {
             settings: spec.settings.clone(),
             left_out: spec.diagnostics.left_out.iter().map(|rule| rule.matches.clone()).collect(),
             pinned: pin.pinned,
-            is_version_installed: installation.is_some_and(|place| place.exists()),
+            is_version_installed: versioned
+                .is_some_and(|key| locate::current_installation(&setup.data, &key).is_dir()),
         };
         let shortfall = server.missing_set_up(workspace, root).find(|needed| needed.lowers);
         let shortfall = shortfall.map(|needed| needed.message.clone());

@@ -101,13 +101,18 @@ pub(super) fn wants_python(server: &ServerSpec) -> bool {
 
 /// Returns true if settings name the interpreter already.
 fn has_interpreter_setting(server: &ServerSpec) -> bool {
-    let value = |key: &Option<String>, table: &toml::Table| {
-        let mut keys = key.as_deref()?.split('.');
-        let first = table.get(keys.next()?)?;
-        keys.try_fold(first, |at, key| at.get(key)).map(|_| ())
+    let is_set = |key: &Option<String>, table: &toml::Table| {
+        key.as_deref().is_some_and(|key| dotted_value(table, key).is_some())
     };
-    value(&server.python_path_setting, &server.settings).is_some()
-        || value(&server.python_path_option, &server.initialization_options).is_some()
+    is_set(&server.python_path_setting, &server.settings)
+        || is_set(&server.python_path_option, &server.initialization_options)
+}
+
+/// The value of the key `dotted` in a table.
+pub(super) fn dotted_value<'t>(table: &'t toml::Table, dotted: &str) -> Option<&'t toml::Value> {
+    let mut keys = dotted.split('.');
+    let first = table.get(keys.next()?)?;
+    keys.try_fold(first, |at, key| at.get(key))
 }
 
 /// Returns the environment of a root. Two roots with different environments need servers of their
