@@ -322,6 +322,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn folder_and_file_of_one_name_have_different_digests() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = canonicalize(folder.path()).unwrap();
+        let (workspace, built) = (Workspace::open(&root).unwrap(), root.join("node_modules/one"));
+        let digest = || {
+            let until = Instant::now() + Duration::from_secs(60);
+            workspace.tree_digest(&[], |_, _| false, |_, _| true, until).unwrap().content
+        };
+        fs::create_dir_all(&built).unwrap();
+        let first = digest();
+        fs::remove_dir(&built).unwrap();
+        fs::write(&built, "").unwrap();
+        assert_ne!(digest(), first);
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
         /// 40 trees with up to 60 changes each.

@@ -149,7 +149,8 @@ pub(super) async fn launch(
 }
 
 /// Adds the folders in which packages start to the server's settings, if it has a rule for them and
-/// the user sets none. Returns the reason for incomplete answers if not all were found.
+/// the user sets none. Returns the reason why no answer is complete then: the files show the usual
+/// folders, and a build may use others.
 async fn add_source_roots(
     setup: &ManagerSetup,
     spec: &mut ServerSpec,
@@ -165,7 +166,12 @@ async fn add_source_roots(
     let found = tokio::task::spawn_blocking(search).await.ok()??;
     let folders: Vec<String> = found.folders.into_iter().collect();
     set_dotted(&mut spec.settings, &setting, folders.into());
-    found.is_cut.then(|| "not all files were searched for the folders in which packages start".to_owned())
+    Some(match found.is_cut {
+        true => "not all files were searched for the folders in which packages start".to_owned(),
+        false => {
+            "without a build file, its source folders were taken from the files' package lines".to_owned()
+        }
+    })
 }
 
 /// Waits until the machine has room for one more server.
