@@ -224,12 +224,12 @@ impl Spawner {
 fn without_batch_file(mut spawn: Spawn) -> Spawn {
     let is_batch = spawn.program.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("cmd"));
     let text = is_batch.then(|| Workspace::read_outside(&spawn.program, MAX_BATCH_FILE_BYTES).ok()).flatten();
-    let script =
-        text.as_deref().and_then(script_of_batch_file).map(|script| spawn.program.with_file_name(script));
+    let Some(script) = text.as_deref().and_then(script_of_batch_file) else { return spawn };
+    let script = spawn.program.with_file_name(script);
+    // As the batch file looks for it.
     let beside = program_at(spawn.program.with_file_name("node"));
     let path = spawn.env.get(OsStr::new("PATH"));
-    let node = beside.or_else(|| find_on_path_of_child("node", path?));
-    if let (Some(script), Some(node)) = (script, node) {
+    if let Some(node) = beside.or_else(|| find_on_path_of_child("node", path?)) {
         spawn.args.insert(0, script.into());
         spawn.program = node;
     }
