@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Lints and builds the program for Windows (x86_64, gnu) and tries it under Wine with real servers: ruff, ty, clangd, and pyright on
-# Node.js.
+# Lints and builds the program for Windows (x86_64, gnu) and tries it under Wine with ruff, ty, clangd, and pyright on Node.js.
 #
 #     tests/windows.sh [PROGRAM]        (just windows)
 #
-# A PROGRAM that is given, as of a release, is tried instead. The compiler, its sources, lints, the linker and Wine are Debian's: rustc-web,
-# rust-web-src, rust-web-clippy, gcc-mingw-w64-x86-64, g++-mingw-w64-x86-64, wine and wine64. What Wine answers about files, locks and pipes is not what Windows answers: nothing here shows more than Wine does.
+# A PROGRAM that is given, as of a release, is tried instead. The compiler, its sources, lints, the linker and Wine are Debian's:
+# rustc-web, rust-web-src, rust-web-clippy, gcc-mingw-w64-x86-64, g++-mingw-w64-x86-64, wine and wine64. What Wine answers about
+# files, locks and pipes is not what Windows answers: nothing here shows more than Wine does.
 set -euo pipefail
 
 program=${1:+$(realpath "$1")}

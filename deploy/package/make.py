@@ -84,7 +84,7 @@ def archive(out, programs):
         files = {path.name: (path, False) for path in [*(ROOT / name for name in ["README.md", *npm.LICENCES]), npm.THIRD_PARTY]}
         entries = {f"{names.NAME}/{name}": entry for name, entry in {names.program(triple): (program, True), **files}.items()}
         # Windows unpacks that kind by itself.
-        is_zip = "-windows-" in triple
+        is_zip = names.for_windows(triple)
         made.append(out / f"{names.NAME}-{triple}.{'zip' if is_zip else 'tar.gz'}")
         if is_zip:
             archives.zipped(made[-1], entries)

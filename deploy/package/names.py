@@ -34,9 +34,13 @@ def mcp_name(repository=REPOSITORY):
     return f"{namespaces.get(address.hostname) or '.'.join(reversed(address.hostname.split('.')))}/{NAME}"
 
 
+def for_windows(triple):
+    return "-windows-" in triple
+
+
 def program(triple):
     """The file name of the program for a kind of machine."""
-    return f"{NAME}.exe" if "-windows-" in triple else NAME
+    return f"{NAME}.exe" if for_windows(triple) else NAME
 
 
 def bundle(machine):

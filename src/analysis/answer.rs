@@ -28,6 +28,13 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Makes the verdict of a complete answer partial; others stay as they are.
+    pub(crate) fn lower(&mut self) {
+        if *self == Self::Complete {
+            *self = Self::Partial;
+        }
+    }
+
     /// The verdict on several files together, from the verdict on each.
     pub(crate) fn of_all(verdicts: impl Iterator<Item = Self> + Clone) -> Self {
         let all = |verdict: Self| verdicts.clone().all(|one| one == verdict);
@@ -224,7 +231,7 @@ impl<T> Answer<T> {
     /// Adds the reason, if any, that the answer may be incomplete.
     pub(crate) fn with_doubt(mut self, reason: Option<String>) -> Self {
         if reason.is_some() && self.verdict == Verdict::Complete {
-            self.verdict = Verdict::Partial;
+            self.verdict.lower();
             self.server_status.detail = self.server_status.detail.or(reason);
         } else {
             self.notes.extend(reason);

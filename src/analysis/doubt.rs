@@ -101,9 +101,9 @@ impl fmt::Display for Doubt {
 }
 
 /// The verdict of an answer that would be `verdict` without `doubts`.
-pub(crate) fn with_doubts(verdict: Verdict, doubts: &[Doubt]) -> Verdict {
-    match verdict {
-        Verdict::Complete if !doubts.is_empty() => Verdict::Partial,
-        _ => verdict,
+pub(crate) fn with_doubts(mut verdict: Verdict, doubts: &[Doubt]) -> Verdict {
+    if !doubts.is_empty() {
+        verdict.lower();
     }
+    verdict
 }

@@ -138,11 +138,10 @@ impl Catalogue {
 
     /// Returns true if the user's catalogue gives no file another language than the built-in one.
     pub(crate) fn has_usual_files(&self) -> bool {
-        let files = |(key, language): (&String, &Language)| {
-            let Language { extensions, filenames, shebangs, data, .. } = language.clone();
-            (key.clone(), extensions, filenames, shebangs, data)
-        };
-        self.languages.iter().map(files).eq(Self::built_in().languages.iter().map(files))
+        fn signs<'l>((key, language): (&'l String, &'l Language)) -> (&'l String, [&'l [String]; 3], bool) {
+            (key, [&language.extensions, &language.filenames, &language.shebangs], language.data)
+        }
+        self.languages.iter().map(signs).eq(Self::built_in().languages.iter().map(signs))
     }
 
     /// Returns true for a language of data, markup or prose, whose files define nothing that code

@@ -68,15 +68,9 @@ impl EditJudgement {
 
     /// Turns `complete` into `partial`.
     pub(crate) fn lower_to_partial(&mut self) {
-        let verdicts = [
-            Some(&mut self.verdict),
-            match &mut self.diagnostics {
-                EditDiagnostics::Compared(delta) => Some(&mut delta.verdict),
-                EditDiagnostics::Stated(_) => None,
-            },
-        ];
-        for verdict in verdicts.into_iter().flatten().filter(|verdict| **verdict == Verdict::Complete) {
-            *verdict = Verdict::Partial;
+        self.verdict.lower();
+        if let EditDiagnostics::Compared(delta) = &mut self.diagnostics {
+            delta.verdict.lower();
         }
     }
 }

@@ -226,15 +226,9 @@ impl WholeAnswer {
             }
         };
         if verdict != Verdict::Complete {
-            self.lower_verdict();
+            self.verdict.lower();
         }
         output
-    }
-
-    fn lower_verdict(&mut self) {
-        if self.verdict == Verdict::Complete {
-            self.verdict = Verdict::Partial;
-        }
     }
 
     /// The output of an optional part, and its own verdict if that is not complete.
@@ -271,7 +265,7 @@ impl WholeAnswer {
     /// Adds a note if `found` is not complete.
     fn add_cut(&mut self, part: &str, found: &LocationsOutput) {
         if found.has_more {
-            self.lower_verdict();
+            self.verdict.lower();
             let looked_at = found.locations.len();
             self.add_note(format!(
                 "{part} are from the first {looked_at} places, and there are more; `only` narrows"

@@ -61,8 +61,8 @@ impl Baseline {
             // Servers resolve a module on disk before they look at open documents.
             delta.notes.push("servers may miss a new file in a folder that does not exist yet".to_owned());
         }
-        if delta.verdict == Verdict::Complete && (vanishing || new_folder || !blind.is_empty()) {
-            delta.verdict = Verdict::Partial;
+        if vanishing || new_folder || !blind.is_empty() {
+            delta.verdict.lower();
         }
     }
 
@@ -113,8 +113,8 @@ impl Baseline {
         let errors = errors.filter(|item| item.severity == Severity::Error).count();
         let (mut verdict, state, mut notes) = self.verdict(edits, after);
         let cuts = self.cuts(unknown);
-        if verdict == Verdict::Complete && !cuts.is_empty() {
-            verdict = Verdict::Partial;
+        if !cuts.is_empty() {
+            verdict.lower();
         }
         notes.extend(cuts);
         let files = after.keys().map(WorkspacePath::display).collect();
@@ -261,8 +261,8 @@ pub(super) fn add_unchecked_notes(
     };
     delta.notes.push(sentence);
     let vanishing = edits.iter().any(|edit| edit.renamed_from.is_some() || edit.after.is_none());
-    if vanishing && unchecked.contains(&UncheckedAspect::Imports) && delta.verdict == Verdict::Complete {
-        delta.verdict = Verdict::Partial;
+    if vanishing && unchecked.contains(&UncheckedAspect::Imports) {
+        delta.verdict.lower();
     }
 }
 

@@ -64,9 +64,7 @@ fn add_blind_note(context: &Context, edits: &[EditedText], delta: &mut Diagnosti
     if let Some((server, _)) = servers.find(|(_, server)| !server.diagnostics.sees_unsaved) {
         let note = format!("{server} reads other files from disk: their earlier diagnostics are unknown");
         delta.notes.push(note);
-        if delta.verdict == Verdict::Complete {
-            delta.verdict = Verdict::Partial;
-        }
+        delta.verdict.lower();
     }
 }
 

@@ -10,7 +10,7 @@ use super::configuration::{importers_of_data, reconfigured_files, users_of_data}
 use super::interfaces::changed_interfaces;
 use super::other_tree::{EarlierCommit, OtherTree, context_over};
 use super::output::{ChangesOutput, UnjudgedFile, WORK_TREE};
-use crate::analysis::answer::{Answer, Verdict};
+use crate::analysis::answer::Answer;
 use crate::analysis::breakage::diagnostics_baseline::{
     BreakageMode, BreakageWatch, Earlier, EarlierTree, NewFindings, view_before_edits,
 };
@@ -180,8 +180,8 @@ pub(super) async fn judge(
     gaps.extend(texts.gaps());
     gaps.extend(uncompared_notebooks(texts.edits.iter().map(|edit| &edit.path)));
     let unjudged = unjudged_files(context, texts, unjudged);
-    if answer.verdict == Verdict::Complete && !(gaps.is_empty() && unjudged.is_empty()) {
-        answer.verdict = Verdict::Partial;
+    if !(gaps.is_empty() && unjudged.is_empty()) {
+        answer.verdict.lower();
     }
     answer.notes.extend(gaps);
     answer.notes.extend(left_out.notes());

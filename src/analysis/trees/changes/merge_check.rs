@@ -104,9 +104,7 @@ pub(crate) async fn check_merge(
         let out: BTreeSet<&str> = report.conflicts.iter().map(|conflict| conflict.branch.as_str()).collect();
         let out: Vec<&str> = out.into_iter().collect();
         answer.notes.push(format!("omitted, because git cannot merge it: {}", out.join(", ")));
-        if answer.verdict == Verdict::Complete {
-            answer.verdict = Verdict::Partial;
-        }
+        answer.verdict.lower();
     }
     answer.output.merge = Some(report);
     Ok(answer)

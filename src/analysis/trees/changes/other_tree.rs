@@ -12,7 +12,7 @@ use tokio::sync::OnceCell;
 
 use super::lent_files::lend;
 use super::output::ChangesOutput;
-use crate::analysis::answer::{Answer, Verdict};
+use crate::analysis::answer::Answer;
 use crate::analysis::breakage::diagnostics_baseline::EarlierTree;
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
@@ -94,8 +94,8 @@ impl OtherTree {
         let new = self.gaps.iter().filter(|gap| !answer.notes.contains(*gap)).cloned();
         let new: Vec<String> = new.collect();
         answer.notes.extend(new);
-        if !self.gaps.is_empty() && answer.verdict == Verdict::Complete {
-            answer.verdict = Verdict::Partial;
+        if !self.gaps.is_empty() {
+            answer.verdict.lower();
         }
     }
 

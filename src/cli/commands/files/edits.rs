@@ -110,9 +110,9 @@ async fn move_file(arguments: MoveCommandArgs, cli: CliContext<'_>) -> Result<Re
     let MoveCommandArgs { from, mut to, overwrite, no_imports, manner } = arguments;
     let [source, target] = [&from, &to].map(|path| cli.cwd.join(path));
     // On some file systems, a folder whose name differs in case alone is the source itself.
-    let is_source = !source.is_symlink() && canonicalize(&source).ok() == canonicalize(&target).ok();
+    let is_source = || !source.is_symlink() && canonicalize(&source).ok() == canonicalize(&target).ok();
     if target.is_dir()
-        && !is_source
+        && !is_source()
         && let Some(name) = from.file_name()
     {
         to.push(name);

@@ -40,7 +40,7 @@ impl SourceRoots {
         }
         let deadline = Instant::now() + MAX_TIME;
         let walk = workspace.files(root, &WalkLimits { max_files: MAX_FILES, deadline });
-        let is_build_file = |path: &&WorkspacePath| self.unless.contains(&path.name_lossy().into_owned());
+        let is_build_file = |path: &&WorkspacePath| self.unless.iter().any(|name| *name == path.name_lossy());
         let projects: Vec<WorkspacePath> =
             walk.files.iter().filter(is_build_file).filter_map(WorkspacePath::parent).collect();
         let is_own = |path: &&WorkspacePath| {
