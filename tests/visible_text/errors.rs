@@ -5,19 +5,30 @@ use std::os::unix::fs::symlink;
 use serde_json::{Value, json};
 
 use super::shop::{package, settings};
-use super::{answer, model, record, say};
+use super::{answer, compare, model, say, steady_section};
 use crate::support::Project;
 
-/// Records the messages of failed calls in one project, in order.
-fn record_failures(group: &str, project: &Project, calls: &[(&str, Value)]) {
-    let mut client = model(project);
-    let all: Vec<String> =
-        calls.iter().map(|(tool, arguments)| answer(&mut client, tool, arguments)).collect();
-    record(&format!("errors_{group}"), project, &all.join("\n"));
+#[test]
+fn failures_of_tools_read_as_recorded() {
+    let sections =
+        [paths(), places_and_names(), arguments(), edits(), conflicts(), missing_servers(), policy()];
+    compare("errors_tools", &sections);
 }
 
 #[test]
-fn failures_about_paths_read_as_recorded() {
+fn refused_command_lines_read_as_recorded() {
+    compare("errors_command_line", &[usage(), addresses(), calls()]);
+}
+
+/// The messages of failed calls in one project, in order.
+fn failures(group: &str, project: &Project, calls: &[(&str, Value)]) -> String {
+    let mut client = model(project);
+    let all: Vec<String> =
+        calls.iter().map(|(tool, arguments)| answer(&mut client, tool, arguments)).collect();
+    steady_section(group, project, &all.join("\n"))
+}
+
+fn paths() -> String {
     let project = package();
     settings(&project, &[], "[limits]\nmax-file-bytes = 10000\n");
     project.write("large.txt", "x".repeat(20_000));
@@ -27,7 +38,7 @@ fn failures_about_paths_read_as_recorded() {
     std::fs::write(project.beside("outside").join("file.py"), "").expect("a file");
     symlink(project.beside("outside"), project.path("door")).expect("a link");
     let edits = json!([{"old": "a", "new": "b"}]);
-    record_failures(
+    failures(
         "paths",
         &project,
         &[
@@ -61,17 +72,16 @@ fn failures_about_paths_read_as_recorded() {
             ("delete", json!({"path": "greet"})),
             ("mkdir", json!({"path": "greet/app.py"})),
         ],
-    );
+    )
 }
 
-#[test]
-fn failures_about_places_and_names_read_as_recorded() {
+fn places_and_names() -> String {
     let app = |more: Value| {
         let mut at = json!({"path": "greet/app.py"});
         more.as_object().expect("an object").iter().for_each(|(key, value)| at[key] = value.clone());
         at
     };
-    record_failures(
+    failures(
         "places",
         &package(),
         &[
@@ -98,12 +108,11 @@ fn failures_about_places_and_names_read_as_recorded() {
             ("read", json!({"path": "greet/app.py", "offset": 99})),
             ("lsp_symbols", json!({})),
         ],
-    );
+    )
 }
 
-#[test]
-fn failures_about_arguments_read_as_recorded() {
-    record_failures(
+fn arguments() -> String {
+    failures(
         "arguments",
         &package(),
         &[
@@ -140,16 +149,15 @@ fn failures_about_arguments_read_as_recorded() {
             ("undo", json!({"group": "none"})),
             ("undo", json!({})),
         ],
-    );
+    )
 }
 
-#[test]
-fn failures_of_edits_read_as_recorded() {
+fn edits() -> String {
     let project = package();
     let edit = |old: &str, new: &str| json!({"path": "greet/app.py", "edits": [{"old": old, "new": new}]});
     let patch = |text: &str| json!({"patch": text});
     let head = "--- a/greet/app.py\n+++ b/greet/app.py\n";
-    record_failures(
+    failures(
         "edits",
         &project,
         &[
@@ -171,26 +179,26 @@ fn failures_of_edits_read_as_recorded() {
             ("edit_symbol", json!({"symbol": "main", "body": ""})),
             ("move_symbol", json!({"symbol": "main", "to": "greet/app.py"})),
         ],
-    );
+    )
 }
 
-#[test]
-fn edit_that_cannot_be_taken_back_reads_as_recorded() {
+/// An edit that cannot be taken back.
+fn conflicts() -> String {
     let project = package();
     let mut client = model(&project);
     let write = json!({"path": "new.txt", "content": "ours\n"});
     let mut all = vec![answer(&mut client, "write", &write)];
     project.write("new.txt", "theirs\n");
     all.push(answer(&mut client, "undo", &json!({})));
-    record("errors_conflicts", &project, &all.join("\n"));
+    steady_section("conflicts", &project, &all.join("\n"))
 }
 
-#[test]
-fn failures_for_want_of_a_server_read_as_recorded() {
+/// Calls that only a server can answer.
+fn missing_servers() -> String {
     let at = json!({"path": "greet/app.py", "line": 8, "character": 20});
     let mut named = at.clone();
     named["new_name"] = json!("other");
-    record_failures(
+    failures(
         "missing_servers",
         &package(),
         &[
@@ -203,14 +211,14 @@ fn failures_for_want_of_a_server_read_as_recorded() {
             ("fix", json!({"kind": "source.fixAll", "paths": ["greet"]})),
             ("lsp_diagnostics", json!({"path": "pyproject.toml"})),
         ],
-    );
+    )
 }
 
-#[test]
-fn refusals_of_rules_read_as_recorded() {
+/// Refusals by rules.
+fn policy() -> String {
     let project = package();
     settings(&project, &[], "[permissions]\ndeny = [\"write(greet)\", \"grep\"]\n");
-    record_failures(
+    failures(
         "policy",
         &project,
         &[
@@ -222,18 +230,18 @@ fn refusals_of_rules_read_as_recorded() {
             ("fetch_web_page", json!({"url": "http://127.0.0.1/"})),
             ("fetch_web_page", json!({"url": "file:///etc/passwd"})),
         ],
-    );
+    )
 }
 
-/// Records the messages of refused command lines in one project, in order.
-fn record_refusals(group: &str, project: &Project, commands: &[&[&str]]) {
+/// The messages of refused command lines in one project, in order.
+fn refusals(group: &str, project: &Project, commands: &[&[&str]]) -> String {
     let all: Vec<String> = commands.iter().map(|words| say(project, words)).collect();
-    record(&format!("errors_command_line_{group}"), project, &all.join("\n"));
+    steady_section(group, project, &all.join("\n"))
 }
 
-#[test]
-fn wrong_usage_reads_as_recorded() {
-    record_refusals(
+/// Wrong usage.
+fn usage() -> String {
+    refusals(
         "usage",
         &package(),
         &[
@@ -244,12 +252,12 @@ fn wrong_usage_reads_as_recorded() {
             &["references", "greet/app.py:9:13", "--limit", "0"],
             &["edit", "greet/app.py", "--old", "a"],
         ],
-    );
+    )
 }
 
-#[test]
-fn addresses_that_mean_nothing_read_as_recorded() {
-    record_refusals(
+/// Addresses that mean nothing.
+fn addresses() -> String {
+    refusals(
         "addresses",
         &package(),
         &[
@@ -267,14 +275,14 @@ fn addresses_that_mean_nothing_read_as_recorded() {
             &["hover", "../outside.py:1:1"],
             &["actions", "greet/app.py:main"],
         ],
-    );
+    )
 }
 
-#[test]
-fn refused_commands_read_as_recorded() {
+/// Commands that fail or are refused.
+fn calls() -> String {
     let project = package();
     settings(&project, &[], "[permissions]\ndeny = [\"write(greet)\", \"grep\"]\n");
-    record_refusals(
+    refusals(
         "calls",
         &project,
         &[
@@ -290,5 +298,5 @@ fn refused_commands_read_as_recorded() {
             &["patch", "gone.diff"],
             &["undo"],
         ],
-    );
+    )
 }

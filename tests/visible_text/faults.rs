@@ -5,7 +5,7 @@ use std::{fs, thread};
 use serde_json::{Value, json};
 
 use super::shop::{settings, shop_with};
-use super::{answer, compare, model, record, say, steady};
+use super::{answer, compare, model, say, section, steady, steady_section};
 use crate::support::Project;
 
 /// A used name in the shop.
@@ -13,10 +13,25 @@ fn used() -> Value {
     json!({"path": "till.scr", "line": 2, "character": 2})
 }
 
-/// Records the text about a hover, which text search can answer too, and about a signature, which
+#[test]
+fn servers_that_do_not_run_read_as_recorded() {
+    compare("faults_start", &[crash(), start(), starting(), absent(), disabled()]);
+}
+
+#[test]
+fn servers_that_refuse_read_as_recorded() {
+    compare("faults_refusal", &[refusal(), unsupported(), edits()]);
+}
+
+#[test]
+fn silent_servers_read_as_recorded() {
+    compare("faults_silence", &[silent(), indexing()]);
+}
+
+/// The text about a hover, which text search can answer too, and about a signature, which
 /// it cannot. Each has its own project, since a failed server is not asked again at once and only
 /// some of a user's servers start together.
-fn record_fault(name: &str, make: impl Fn() -> Project + Sync) {
+fn fault(name: &str, make: impl Fn() -> Project + Sync) -> String {
     let tell = |tool: &str| {
         let project = make();
         let said = answer(&mut model(&project), tool, &used());
@@ -32,7 +47,7 @@ fn record_fault(name: &str, make: impl Fn() -> Project + Sync) {
         let printed = ["hover", "signature"].map(|command| scope.spawn(move || print(command)));
         told.into_iter().chain(printed).map(|one| one.join().expect("words")).collect::<Vec<_>>()
     });
-    compare(&format!("faults_{name}"), &all.join("\n"));
+    section(name, &all.join("\n"))
 }
 
 /// A server that announces signatures too, with more in its scenario.
@@ -43,65 +58,65 @@ fn scenario(more: &Value) -> Value {
     scenario
 }
 
-#[test]
-fn crashing_server_reads_as_recorded() {
+/// A server that crashes at its first request.
+fn crash() -> String {
     let crash = json!({"at": "first_request", "code": 7, "stderr": ["out of cheese", "redo from start"]});
     let scenario = scenario(&json!({"crash": crash}));
-    record_fault("crash", || shop_with(&scenario));
+    fault("crash", || shop_with(&scenario))
 }
 
-#[test]
-fn server_that_does_not_start_reads_as_recorded() {
+/// A server that does not start.
+fn start() -> String {
     let crash = json!({"at": "start", "code": 1, "stderr": ["no such module"]});
     let scenario = scenario(&json!({"crash": crash}));
-    record_fault("start", || shop_with(&scenario));
+    fault("start", || shop_with(&scenario))
 }
 
-#[test]
-fn server_that_is_still_starting_reads_as_recorded() {
+/// A server that is still starting.
+fn starting() -> String {
     let scenario = scenario(&json!({"answers": {"initialize": {"never": true}}}));
-    record_fault("starting", || {
+    fault("starting", || {
         let project = shop_with(&scenario);
         settings(&project, &[("hover", 1_000), ("signature", 1_000)], "");
         project
-    });
+    })
 }
 
-#[test]
-fn server_that_refuses_reads_as_recorded() {
+/// A server that refuses requests.
+fn refusal() -> String {
     let refusal = json!({"error": {"code": -32803, "message": "the shop is closed"}});
     let answers = json!({"textDocument/hover": refusal, "textDocument/signatureHelp": refusal});
-    record_fault("refusal", || shop_with(&json!({"answers": answers})));
+    fault("refusal", || shop_with(&json!({"answers": answers})))
 }
 
-#[test]
-fn server_that_does_not_offer_it_reads_as_recorded() {
-    record_fault("unsupported", || shop_with(&json!({"capabilities": {"hoverProvider": null}})));
+/// A server that does not offer the request.
+fn unsupported() -> String {
+    fault("unsupported", || shop_with(&json!({"capabilities": {"hoverProvider": null}})))
 }
 
-#[test]
-fn server_that_may_not_run_reads_as_recorded() {
-    record_fault("disabled", || {
+/// A server that may not run.
+fn disabled() -> String {
+    fault("disabled", || {
         let project = shop_with(&scenario(&json!({})));
         settings(&project, &[], "disabled = [\"scripted\"]\n");
         project
-    });
+    })
 }
 
-#[test]
-fn server_that_is_not_there_reads_as_recorded() {
-    record_fault("absent", || {
+/// A server that is not installed.
+fn absent() -> String {
+    fault("absent", || {
         let project = shop_with(&scenario(&json!({})));
         let catalogue = project.beside("config").join("servers.toml");
         let text = fs::read_to_string(&catalogue).expect("servers.toml");
         let [program, _] = project.server_command();
         fs::write(&catalogue, text.replace(&program, "scripted-server-nowhere")).expect("servers.toml");
         project
-    });
+    })
 }
 
-/// Records the text about requests that a running server does not answer in time.
-fn record_silence(name: &str, more: &Value) {
+/// The text about requests that a running server does not answer in time.
+fn silence(name: &str, more: &Value) -> String {
     let mut scenario = scenario(more);
     for method in ["textDocument/hover", "textDocument/signatureHelp"] {
         scenario["answers"][method] = json!({"never": true});
@@ -121,21 +136,21 @@ fn record_silence(name: &str, more: &Value) {
         ("lsp_diagnostics", json!({"path": "till.scr"})),
     ];
     let all = calls.iter().map(|(tool, arguments)| answer(&mut client, tool, arguments));
-    record(&format!("faults_{name}"), &project, &all.collect::<Vec<_>>().join("\n"));
+    steady_section(name, &project, &all.collect::<Vec<_>>().join("\n"))
 }
 
-#[test]
-fn silent_server_reads_as_recorded() {
-    record_silence("silent", &json!({}));
+/// A server that does not answer.
+fn silent() -> String {
+    silence("silent", &json!({}))
 }
 
-#[test]
-fn server_that_reads_the_project_for_ever_reads_as_recorded() {
-    record_silence("indexing", &json!({"index": {"ms": 0, "never_ends": true}}));
+/// A server that reads the project for ever.
+fn indexing() -> String {
+    silence("indexing", &json!({"index": {"ms": 0, "never_ends": true}}))
 }
 
-#[test]
-fn edits_of_servers_that_do_not_fit_read_as_recorded() {
+/// A server whose edits do not fit.
+fn edits() -> String {
     let range = |from: u32, to: u32| json!({"start": {"line": 2, "character": from}, "end": {"line": 2, "character": to}});
     let edit = |file: &str, version: Value, ranges: &[Value]| {
         let edits: Vec<Value> =
@@ -164,5 +179,5 @@ fn edits_of_servers_that_do_not_fit_read_as_recorded() {
         let apply = json!({"path": "till.scr", "line": 2, "apply": title});
         all.push(answer(&mut client, "lsp_code_actions", &apply));
     }
-    record("faults_edits", &project, &all.join("\n"));
+    steady_section("edits", &project, &all.join("\n"))
 }

@@ -3,7 +3,7 @@
 use clap::{Command, CommandFactory as _};
 use lsp_tools::internals::cli::Cli;
 
-use super::compare;
+use super::{compare, section};
 
 /// The help of one command, independent of the variables of the test's user.
 fn help_of(command: &Command) -> String {
@@ -23,10 +23,12 @@ fn collect_pages(path: &str, command: &Command, pages: &mut Vec<String>) {
 fn help_of_every_command_reads_as_recorded() {
     let mut whole = Cli::command();
     whole.build();
-    compare("help_lsp_tools", &help_of(&whole));
+    let mut sections = vec![section("lsp-tools", &help_of(&whole))];
     for command in whole.get_subcommands().filter(|command| !command.is_hide_set()) {
+        let path = format!("lsp-tools {}", command.get_name());
         let mut pages = Vec::new();
-        collect_pages(&format!("lsp-tools {}", command.get_name()), command, &mut pages);
-        compare(&format!("help_{}", command.get_name().replace('-', "_")), &pages.join("\n"));
+        collect_pages(&path, command, &mut pages);
+        sections.push(section(&path, &pages.join("\n")));
     }
+    compare("help", &sections);
 }

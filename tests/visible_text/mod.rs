@@ -1,5 +1,5 @@
 //! The text for people and models, as recorded in `snapshots/`: the help of every command, answers,
-//! and errors. `just snapshots` accepts new text.
+//! and errors. A record has sections, each below a heading. `just snapshots` accepts new text.
 //!
 //! The scripted server answers where a server is needed; nothing here depends on the machine's
 //! installed servers, settings or language.
@@ -11,6 +11,8 @@ mod models;
 mod people;
 mod shop;
 
+use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use insta::Settings;
@@ -20,10 +22,24 @@ use serde_json::{Value, json};
 use crate::support::Project;
 use crate::support::mcp::Mcp;
 
-/// Compares `said` with the record of `name`.
-fn compare(name: &str, said: &str) {
+/// A section of a record: `said`, below a heading.
+fn section(heading: &str, said: &str) -> String {
+    format!("=== {heading} ===\n{said}\n")
+}
+
+/// Compares `sections` with the record of `name`. If one differs, prints its heading: the difference
+/// that insta shows may be far below it.
+fn compare(name: &str, sections: &[String]) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/snapshots/{name}.snap"));
+    // The empty line at the end is not recorded.
+    let recorded = fs::read_to_string(file).unwrap_or_default() + "\n";
+    for section in sections.iter().filter(|section| !recorded.contains(section.as_str())) {
+        eprintln!("{name}.snap differs in the section {}", section.lines().next().unwrap_or_default());
+    }
+    let said = sections.concat();
     let mut settings = Settings::clone_current();
     settings.set_snapshot_path("../snapshots");
+    settings.set_prepend_module_to_snapshot(false);
     settings.bind(|| insta::assert_snapshot!(name, said));
 }
 
@@ -36,9 +52,9 @@ const VARYING: [(&str, &str); 4] = [
     (r"\S+/scripted-server\b", "@/scripted-server"),
 ];
 
-/// Compares the text of `project`, without details that differ between two runs.
-fn record(name: &str, project: &Project, said: &str) {
-    compare(name, &steady(project, said));
+/// A section with the text of `project`, without details that differ between two runs.
+fn steady_section(heading: &str, project: &Project, said: &str) -> String {
+    section(heading, &steady(project, said))
 }
 
 /// The text of `project` without details that differ between two runs. (The filters of insta would

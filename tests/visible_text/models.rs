@@ -3,20 +3,31 @@
 use serde_json::{Value, json};
 
 use super::shop::{package, shop};
-use super::{answer, model, record};
+use super::{answer, compare, model, steady_section};
 use crate::support::Project;
 
-/// Calls of tools, and the name of their record.
+/// Calls of tools, and the heading of their answers.
 type Called<'a> = (&'a str, Vec<(&'a str, Value)>);
 
-/// Records the answers to calls in one project, in order.
-fn record_all(project: &Project, table: &[Called<'_>]) {
+#[test]
+fn answers_of_a_server_read_as_recorded() {
+    let all = [server_places(), server_symbols_and_trees(), server_findings(), server_edits()];
+    compare("models_server", &all.concat());
+}
+
+#[test]
+fn answers_without_a_server_read_as_recorded() {
+    compare("models_no_server", &[text_answers(), files(), edits()].concat());
+}
+
+/// The answers to calls in one project, in order.
+fn sections(project: &Project, table: &[Called<'_>]) -> Vec<String> {
     let mut client = model(project);
-    for (name, calls) in table {
-        let all: Vec<String> =
-            calls.iter().map(|(tool, arguments)| answer(&mut client, tool, arguments)).collect();
-        record(&format!("models_{name}"), project, &all.join("\n"));
-    }
+    let mut tell = |calls: &[(&str, Value)]| {
+        let all = calls.iter().map(|(tool, arguments)| answer(&mut client, tool, arguments));
+        all.collect::<Vec<_>>().join("\n")
+    };
+    table.iter().map(|(heading, calls)| steady_section(heading, project, &tell(calls))).collect()
 }
 
 /// The definition of `total` in the shop.
@@ -32,11 +43,10 @@ fn with(mut at: Value, more: &Value) -> Value {
     at
 }
 
-#[test]
-fn places_that_a_server_tells_read_as_recorded() {
+fn server_places() -> Vec<String> {
     let used = || json!({"path": "till.scr", "line": 2, "symbol": "total"});
     let basket = json!({"path": "till.scr", "line": 2, "symbol": "basket"});
-    record_all(
+    sections(
         &shop(),
         &[
             ("hover", vec![("lsp_hover", total()), ("lsp_hover", json!({"symbol": "price"}))]),
@@ -59,13 +69,12 @@ fn places_that_a_server_tells_read_as_recorded() {
             ("implementation", vec![("lsp_implementation", total())]),
             ("type_definition", vec![("lsp_type_definition", basket)]),
         ],
-    );
+    )
 }
 
-#[test]
-fn symbols_and_trees_that_a_server_tells_read_as_recorded() {
+fn server_symbols_and_trees() -> Vec<String> {
     let cursor = json!({"path": "till.scr", "line": 2, "character": 2});
-    record_all(
+    sections(
         &shop(),
         &[
             (
@@ -100,12 +109,11 @@ fn symbols_and_trees_that_a_server_tells_read_as_recorded() {
             ),
             ("explore", vec![("explore", json!({"symbol": "total"}))]),
         ],
-    );
+    )
 }
 
-#[test]
-fn findings_read_as_recorded() {
-    record_all(
+fn server_findings() -> Vec<String> {
+    sections(
         &shop(),
         &[
             (
@@ -119,14 +127,13 @@ fn findings_read_as_recorded() {
             ),
             ("servers", vec![("lsp_servers", json!({}))]),
         ],
-    );
+    )
 }
 
-#[test]
-fn edits_of_servers_read_as_recorded() {
+fn server_edits() -> Vec<String> {
     let line = json!({"path": "till.scr", "line": 3});
     let name = json!({"new_name": "sum"});
-    record_all(
+    sections(
         &shop(),
         &[
             (
@@ -162,14 +169,13 @@ fn edits_of_servers_read_as_recorded() {
                 )],
             ),
         ],
-    );
+    )
 }
 
-#[test]
-fn questions_without_a_server_read_as_recorded() {
+fn text_answers() -> Vec<String> {
     let used = json!({"path": "greet/app.py", "line": 8, "symbol": "compose"});
     let compose = json!({"path": "greet/messages.py", "symbol": "compose"});
-    record_all(
+    sections(
         &package(),
         &[
             (
@@ -204,12 +210,11 @@ fn questions_without_a_server_read_as_recorded() {
                 vec![("lsp_diagnostics", json!({"path": "greet/broken.py"})), ("lsp_servers", json!({}))],
             ),
         ],
-    );
+    )
 }
 
-#[test]
-fn files_read_as_recorded() {
-    record_all(
+fn files() -> Vec<String> {
+    sections(
         &package(),
         &[
             (
@@ -241,15 +246,14 @@ fn files_read_as_recorded() {
                 ],
             ),
         ],
-    );
+    )
 }
 
-#[test]
-fn edits_without_a_server_read_as_recorded() {
+fn edits() -> Vec<String> {
     let body = "def welcomes(self, guest: Guest) -> bool:\n    return True\n";
     let patch = "--- a/greet/app.py\n+++ b/greet/app.py\n@@ -10,3 +10,3 @@\n \n def main() -> None:\n\
                  -    \"\"\"Greet the usual company.\"\"\"\n+    \"\"\"Greet those who are there.\"\"\"\n";
-    record_all(
+    sections(
         &package(),
         &[
             (
@@ -289,5 +293,5 @@ fn edits_without_a_server_read_as_recorded() {
             ),
             ("undo", vec![("undo", json!({})), ("undo", json!({"id": "e1"}))]),
         ],
-    );
+    )
 }

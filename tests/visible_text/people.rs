@@ -1,23 +1,43 @@
 //! The text for people at the shell: stdout, stderr and the exit status of each command.
 
 use super::shop::{package, shop};
-use super::{record, say};
+use super::{compare, say, steady_section};
 use crate::support::Project;
 
-/// Command lines, and the name of their record.
+/// Command lines, and the heading of their output.
 type Said<'a> = (&'a str, &'a [&'a [&'a str]]);
 
-/// Records the output of commands in one project, in order.
-fn record_all(project: &Project, table: &[Said<'_>]) {
-    for (name, commands) in table {
-        let all: Vec<String> = commands.iter().map(|words| say(project, words)).collect();
-        record(&format!("people_{name}"), project, &all.join("\n"));
-    }
+#[test]
+fn questions_to_a_server_read_as_recorded() {
+    let all = [server_places(), server_symbols_and_trees(), server_help_and_overviews()];
+    compare("people_server_questions", &all.concat());
 }
 
 #[test]
-fn places_that_a_server_tells_read_as_recorded() {
-    record_all(
+fn findings_and_edits_of_a_server_read_as_recorded() {
+    compare("people_server_edits", &[server_findings(), server_edits()].concat());
+}
+
+#[test]
+fn questions_without_a_server_read_as_recorded() {
+    compare("people_no_server", &[text_answers(), text_overviews()].concat());
+}
+
+#[test]
+fn files_and_their_edits_read_as_recorded() {
+    compare("people_files", &[files(), edits(), file_changes()].concat());
+}
+
+/// The output of commands in one project, in order.
+fn sections(project: &Project, table: &[Said<'_>]) -> Vec<String> {
+    let print = |commands: &[&[&str]]| {
+        commands.iter().map(|words| say(project, words)).collect::<Vec<_>>().join("\n")
+    };
+    table.iter().map(|(heading, commands)| steady_section(heading, project, &print(commands))).collect()
+}
+
+fn server_places() -> Vec<String> {
+    sections(
         &shop(),
         &[
             ("hover", &[&["hover", "shop.scr:4:total"]]),
@@ -27,12 +47,11 @@ fn places_that_a_server_tells_read_as_recorded() {
             ("implementation", &[&["implementation", "shop.scr:total"]]),
             ("type_definition", &[&["type-definition", "till.scr:3:basket"]]),
         ],
-    );
+    )
 }
 
-#[test]
-fn symbols_and_trees_that_a_server_tells_read_as_recorded() {
-    record_all(
+fn server_symbols_and_trees() -> Vec<String> {
+    sections(
         &shop(),
         &[
             ("symbols", &[&["symbols", "shop.scr"], &["symbols", "pri"], &["symbols", "nowhere"]]),
@@ -42,12 +61,11 @@ fn symbols_and_trees_that_a_server_tells_read_as_recorded() {
                 &[&["types", "shop.scr:4:total", "--depth", "1"], &["types", "shop.scr:4:total", "--sub"]],
             ),
         ],
-    );
+    )
 }
 
-#[test]
-fn help_at_the_cursor_and_overviews_read_as_recorded() {
-    record_all(
+fn server_help_and_overviews() -> Vec<String> {
+    sections(
         &shop(),
         &[
             ("signature", &[&["signature", "till.scr:3:6"]]),
@@ -58,24 +76,22 @@ fn help_at_the_cursor_and_overviews_read_as_recorded() {
             ("explore", &[&["explore", "total"]]),
             ("servers", &[&["servers"]]),
         ],
-    );
+    )
 }
 
-#[test]
-fn findings_read_as_recorded() {
-    record_all(
+fn server_findings() -> Vec<String> {
+    sections(
         &shop(),
         &[
             ("check", &[&["check"], &["check", "till.scr"], &["check", "till.scr", "--severity", "error"]]),
             ("check_clean", &[&["check", "shop.scr"]]),
             ("check_missing", &[&["check", "notes.md"]]),
         ],
-    );
+    )
 }
 
-#[test]
-fn edits_of_servers_read_as_recorded() {
-    record_all(
+fn server_edits() -> Vec<String> {
+    sections(
         &shop(),
         &[
             (
@@ -94,12 +110,11 @@ fn edits_of_servers_read_as_recorded() {
                 ],
             ),
         ],
-    );
+    )
 }
 
-#[test]
-fn questions_without_a_server_read_as_recorded() {
-    record_all(
+fn text_answers() -> Vec<String> {
+    sections(
         &package(),
         &[
             (
@@ -122,12 +137,11 @@ fn questions_without_a_server_read_as_recorded() {
                 ],
             ),
         ],
-    );
+    )
 }
 
-#[test]
-fn overviews_without_a_server_read_as_recorded() {
-    record_all(
+fn text_overviews() -> Vec<String> {
+    sections(
         &package(),
         &[
             ("text_explore", &[&["explore", "compose"], &["explore", "Host.welcomes", "--budget", "400"]]),
@@ -145,12 +159,11 @@ fn overviews_without_a_server_read_as_recorded() {
                 ],
             ),
         ],
-    );
+    )
 }
 
-#[test]
-fn files_read_as_recorded() {
-    record_all(
+fn files() -> Vec<String> {
+    sections(
         &package(),
         &[
             (
@@ -174,7 +187,7 @@ fn files_read_as_recorded() {
                 ],
             ),
         ],
-    );
+    )
 }
 
 /// A method with another body.
@@ -184,10 +197,9 @@ const PATCH: &str = "--- a/pyproject.toml\n+++ b/pyproject.toml\n@@ -1,2 +1,2 @@
                      --- a/greet/app.py\n+++ b/greet/app.py\n@@ -10,3 +10,3 @@\n \n def main() -> None:\n-    \"\"\"Greet the usual company.\"\"\"\n\
                      +    \"\"\"Greet those who are there.\"\"\"\n";
 
-#[test]
-fn edits_by_symbol_and_of_text_read_as_recorded() {
+fn edits() -> Vec<String> {
     let project = package();
-    record_all(
+    sections(
         &project,
         &[
             (
@@ -207,14 +219,13 @@ fn edits_by_symbol_and_of_text_read_as_recorded() {
                 ],
             ),
         ],
-    );
+    )
 }
 
-#[test]
-fn changes_of_files_read_as_recorded() {
+fn file_changes() -> Vec<String> {
     let project = package();
     project.write("fix.diff", PATCH);
-    record_all(
+    sections(
         &project,
         &[
             ("patch", &[&["patch", "fix.diff", "--dry-run"], &["patch", "fix.diff"]]),
@@ -235,5 +246,5 @@ fn changes_of_files_read_as_recorded() {
             ),
             ("undo", &[&["undo"], &["undo", "e1"], &["undo", "--list"]]),
         ],
-    );
+    )
 }
