@@ -94,13 +94,9 @@ def without_builds(lock):
 
 
 def package_lock(server, packages):
-    """The texts of package.json and package-lock.json."""
+    """The text of the lock for npm. Its entry of the installation is the package.json that `npm ci` requires beside it."""
     with tempfile.TemporaryDirectory() as folder:
-        manifest = {
-            "name": "locked-servers",
-            "private": True,
-            "dependencies": dict(name_and_version(package) for package in packages),
-        }
+        manifest = {"name": "locked-servers", "dependencies": dict(name_and_version(package) for package in packages)}
         Path(folder, "package.json").write_text(json.dumps(manifest))
         command = ["npm", "install", "--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund"]
         command += ["--package-lock=true", "--lockfile-version=3", "--legacy-peer-deps=false", f"--registry={NPM}", "--loglevel=error"]
@@ -112,8 +108,8 @@ def package_lock(server, packages):
         lock = json.loads(Path(folder, "package-lock.json").read_text())
         missing = without_builds(lock)
         if missing:
-            manifest["notInLock"] = missing
-        return json.dumps(manifest, indent=2) + "\n", json.dumps(lock, indent=2) + "\n"
+            lock["notInLock"] = missing
+        return json.dumps(lock, indent=2) + "\n"
 
 
 def versions(name, text):
@@ -121,11 +117,9 @@ def versions(name, text):
     found = {}
     if name == "requirements.txt":
         pairs = re.findall(r"^([A-Za-z0-9._-]+)(?:\[.*?\])?==([^\s;\\]+)", text, re.MULTILINE)
-    elif name == "package-lock.json":
+    else:
         entries = json.loads(text)["packages"].items()
         pairs = [(key.rpartition("node_modules/")[2], entry["version"]) for key, entry in entries if key]
-    else:
-        return found
     for package, version in pairs:
         found.setdefault(package, set()).add(version)
     return {package: ", ".join(sorted(several)) for package, several in found.items()}
@@ -143,20 +137,20 @@ def write(server, name, text):
     path.parent.mkdir(exist_ok=True)
     path.write_text(text)
     if old is None:
-        return [f"{name} is new: {len(versions(name, text))} packages"] if name != "package.json" else []
+        return [f"{name} is new: {len(versions(name, text))} packages"]
     before, after = versions(name, old), versions(name, text)
     changed = [package for package in sorted(before.keys() | after.keys()) if before.get(package) != after.get(package)]
     lines = [f"{package} {before.get(package, '(new)')} → {after.get(package, '(gone)')}" for package in changed]
-    return lines or ([] if name == "package.json" else [f"{name}: the same versions, other files or conditions"])
+    return lines or [f"{name}: the same versions, other files or conditions"]
 
 
 def renew(server, install):
     pip, npm = recipe(server, install)
     texts = {"requirements.txt": requirements(server, pip) if pip else None}
-    texts["package.json"], texts["package-lock.json"] = package_lock(server, npm) if npm else (None, None)
+    texts["package-lock.json"] = package_lock(server, npm) if npm else None
     lines = [line for name, text in texts.items() for line in write(server, name, text)]
     changed = bool(lines)
-    for package, builds in json.loads(texts["package.json"] or "{}").get("notInLock", {}).items():
+    for package, builds in json.loads(texts["package-lock.json"] or "{}").get("notInLock", {}).items():
         lines.append(f"{package} is not locked for the machines of {', '.join(builds)}: the registry has no such packages")
     for line in lines:
         print(f"{server}: {line}")

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
 use serde::Deserialize;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::config::spec::Recipe;
@@ -23,6 +24,8 @@ const PACKAGES: &str = "# packages: ";
 const REQUIREMENTS: &str = "requirements.txt";
 const MANIFEST: &str = "package.json";
 const PACKAGE_LOCK: &str = "package-lock.json";
+/// The path, in a `package-lock.json`, of the folder that packages are installed in.
+const ROOT: &str = "";
 
 /// The locks of one recipe.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,11 +37,11 @@ pub(crate) struct RecipeLocks {
     pub(crate) unlocked: Vec<String>,
 }
 
-/// `package.json` and `package-lock.json`.
+/// A `package-lock.json`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct NpmLock {
-    manifest: String,
-    lock: String,
+    text: String,
+    content: PackageLock,
 }
 
 /// A machine, in npm's terms.
@@ -50,17 +53,24 @@ struct NodeMachine {
 }
 
 /// The parts of `package-lock.json` that are read.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct PackageLock {
     packages: BTreeMap<String, LockedPackage>,
+    /// Builds for machines that the registry did not have when the lock was made, by the package
+    /// that they belong to. `locks/renew.py` adds them; npm ignores them.
+    #[serde(default)]
+    not_in_lock: BTreeMap<String, Vec<String>>,
 }
 
-/// One package of it, under the path of its folder.
-#[derive(Debug, Default, Deserialize)]
+/// One package of it, under the path of its folder. The one under [`ROOT`] depends on the packages
+/// of the recipe.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct LockedPackage {
     version: String,
     integrity: Option<String>,
+    dependencies: BTreeMap<String, String>,
     optional_dependencies: BTreeMap<String, String>,
     os: MachineWords,
     cpu: MachineWords,
@@ -68,22 +78,11 @@ struct LockedPackage {
 }
 
 /// The machines of a package: any if the list is empty, all but one if that has a "!" before it.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 enum MachineWords {
     One(String),
     Many(Vec<String>),
-}
-
-/// The parts of `package.json` that are read.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct LockedManifest {
-    dependencies: BTreeMap<String, String>,
-    /// Builds for machines that the registry did not have when the lock was made, by the package
-    /// that they belong to.
-    #[serde(default)]
-    not_in_lock: BTreeMap<String, Vec<String>>,
 }
 
 impl RecipeLocks {
@@ -148,7 +147,7 @@ impl RecipeLocks {
 
     /// The package of npm that has this hash.
     pub(crate) fn npm_package(&self, integrity: &str) -> Option<String> {
-        let lock = self.npm.as_ref()?.read()?;
+        let lock = &self.npm.as_ref()?.content;
         let found =
             lock.packages.iter().find(|(_, package)| package.integrity.as_deref() == Some(integrity))?;
         Some(format!("{}@{}", name_in(found.0), found.1.version))
@@ -156,8 +155,7 @@ impl RecipeLocks {
 
     /// Returns a hash that identifies these locks; `None` if nothing is locked.
     pub(crate) fn digest(&self) -> Option<String> {
-        let npm = self.npm.iter().flat_map(|npm| [&npm.manifest, &npm.lock]);
-        let mut texts = self.pip.iter().chain(npm).peekable();
+        let mut texts = self.pip.iter().chain(self.npm.iter().map(|npm| &npm.text)).peekable();
         texts.peek()?;
         let hash = texts.fold(Sha256::new(), |hash, text| hash.chain_update(text.as_bytes()));
         Some(hex(&hash.finalize()))
@@ -168,10 +166,10 @@ impl RecipeLocks {
         if let Some(text) = &self.pip {
             fs::write(Self::requirements(folder), text)?;
         }
-        if let Some(NpmLock { manifest, lock }) = &self.npm {
+        if let Some(lock) = &self.npm {
             fs::create_dir_all(npm)?;
-            fs::write(npm.join(MANIFEST), manifest)?;
-            fs::write(npm.join(PACKAGE_LOCK), lock)?;
+            fs::write(npm.join(MANIFEST), lock.manifest()?)?;
+            fs::write(npm.join(PACKAGE_LOCK), &lock.text)?;
         }
         Ok(())
     }
@@ -179,27 +177,32 @@ impl RecipeLocks {
 
 impl NpmLock {
     fn find_in(files: &BTreeMap<PathBuf, String>, packages: &[String]) -> Option<Self> {
-        let of_these = |text: &str| {
-            let manifest: LockedManifest = serde_json::from_str(text).ok()?;
-            let named: Vec<String> =
-                manifest.dependencies.iter().map(|(name, version)| format!("{name}@{version}")).collect();
-            (named.len() == packages.len() && packages.iter().all(|package| named.contains(package)))
-                .then_some(())
+        let split = |package: &String| {
+            package.rsplit_once('@').map(|(name, version)| (name.to_owned(), version.to_owned()))
         };
-        let manifests = files.iter().filter(|(path, _)| path.ends_with(MANIFEST));
-        let (path, manifest) = manifests.into_iter().find(|(_, text)| of_these(text).is_some())?;
-        let lock = files.get(&path.with_file_name(PACKAGE_LOCK))?;
-        Some(Self { manifest: manifest.clone(), lock: lock.clone() })
+        let wanted: BTreeMap<String, String> = packages.iter().map(split).collect::<Option<_>>()?;
+        // Parsing takes longer than finding a name, and most locks are for packages of other names.
+        let locks = files.iter().filter(|(path, text)| {
+            path.ends_with(PACKAGE_LOCK) && wanted.keys().all(|name| text.contains(name))
+        });
+        locks
+            .filter_map(|(_, text)| Self::parse(text))
+            .find(|lock| lock.content.packages.get(ROOT).is_some_and(|root| root.dependencies == wanted))
     }
 
-    fn read(&self) -> Option<PackageLock> {
-        serde_json::from_str(&self.lock).ok()
+    fn parse(text: &str) -> Option<Self> {
+        Some(Self { text: text.to_owned(), content: serde_json::from_str(text).ok()? })
+    }
+
+    /// The text of the `package.json` that npm requires beside the lock: the entry of [`ROOT`].
+    fn manifest(&self) -> serde_json::Result<String> {
+        let lock: Value = serde_json::from_str(&self.text)?;
+        Ok(lock["packages"][ROOT].to_string())
     }
 
     /// Returns a package with builds for single machines, if the lock has none for `machine`.
     fn missing_build(&self, machine: NodeMachine) -> Option<String> {
-        let manifest: LockedManifest = serde_json::from_str(&self.manifest).ok()?;
-        let lock = self.read()?;
+        let lock = &self.content;
         let has_build = |package: &str| {
             let keys = lock.packages.iter().filter(|(key, _)| name_in(key) == package);
             let builds = keys.flat_map(|(key, entry)| {
@@ -207,7 +210,7 @@ impl NpmLock {
             });
             builds.into_iter().any(|build| build.is_for_some() && build.fits(machine))
         };
-        manifest.not_in_lock.into_keys().find(|package| !has_build(package))
+        lock.not_in_lock.keys().find(|package| !has_build(package)).cloned()
     }
 }
 
