@@ -8,7 +8,6 @@
 
 pub(crate) mod calls;
 mod configuration_stamps;
-mod handle_counter;
 mod installs;
 pub(crate) mod live;
 pub(crate) mod machine_status;
@@ -33,11 +32,12 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use self::calls::call_feed::CallFeed;
 use self::calls::call_stats::Tally;
 use self::configuration_stamps::ConfigurationStamps;
-use self::handle_counter::RuntimeHandleCounter;
 use self::installs::InstallRules;
 use self::overlays::{KnownOverlays, Overlays, SharedOverlays};
 use self::server_choice::StampedServerChoice;
@@ -138,6 +138,21 @@ pub struct Runtime {
     languages: PresentLanguageCache,
     /// Delivers progress events of slow servers to the client while this handle lives.
     _watching: Option<ProgressWatchGuard>,
+}
+
+/// Counts the handles of one runtime.
+#[derive(Debug, Clone)]
+struct RuntimeHandleCounter {
+    all: TaskTracker,
+    /// The token of the handle that contains this counter.
+    _own: TaskTrackerToken,
+}
+
+impl Default for RuntimeHandleCounter {
+    fn default() -> Self {
+        let all = TaskTracker::new();
+        Self { _own: all.token(), all }
+    }
 }
 
 /// The languages of the workspace, with the time of their detection.

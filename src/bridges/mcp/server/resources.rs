@@ -223,4 +223,18 @@ fn logs(runtime: &Runtime, uri: &str, server: Option<&str>) -> Result<String, Er
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resource_content_excludes_waiting_times() {
+        let mut answer = json!({
+            "count": 1,
+            "server_status": {"server": "a", "waited_ms": 5},
+            "servers": [{"server": "a", "waited_ms": 5}],
+        });
+        without_times(&mut answer);
+        let stable = json!({"count": 1, "server_status": {"server": "a"}, "servers": [{"server": "a"}]});
+        assert_eq!(answer, stable);
+    }
+}
