@@ -45,6 +45,30 @@ pub(crate) enum Doubt {
     PlacesUnsearched { places: String },
     /// More files have the name than were searched.
     FilesUnsearched,
+    /// Some files are missing in the index of code, for a reason.
+    Unindexed(String),
+    /// Changes that were not examined, and why.
+    ChangeUnread(String),
+    /// Uses of these files cannot be found.
+    Unfollowed(Vec<String>),
+    /// The server was still working, in a sentence about it.
+    Unfinished(String),
+    /// The server answered a request with an error.
+    Failed { server: String, error: String },
+    /// No server answered for the language, so that uses were searched by name.
+    NoServer { language: String },
+    /// Uses in these files were not followed, because they are not among the searched sources.
+    BeyondIndex(Vec<String>),
+    /// The time limit was reached, and the remaining uses were searched by name.
+    ServerTimeCut,
+    /// This many requests were sent, and the remaining uses were searched by name.
+    RequestsCut(usize),
+    /// More than this many symbols are reached, and the others were not followed.
+    SymbolsCut(usize),
+    /// The time limit was reached, and the remaining uses were not followed.
+    UsesCut,
+    /// Tests of these languages cannot be told from other functions.
+    TestsUnrecognised { languages: String },
 }
 
 impl fmt::Display for Doubt {
@@ -95,6 +119,29 @@ impl fmt::Display for Doubt {
             }
             Self::FilesUnsearched => {
                 formatter.write_str("more files than were searched have the name; there may be more symbols")
+            }
+            Self::Unindexed(sentence) | Self::ChangeUnread(sentence) | Self::Unfinished(sentence) => {
+                formatter.write_str(sentence)
+            }
+            Self::Unfollowed(files) => write!(formatter, "the readers of {} are unknown", named(files)),
+            Self::Failed { server, error } => write!(formatter, "{server} did not answer: {error}"),
+            Self::NoServer { language } => {
+                write!(formatter, "no server answered for {language}, so its uses were followed by name only")
+            }
+            Self::BeyondIndex(files) => write!(
+                formatter,
+                "uses in {} were not followed further: not among the searched sources",
+                named(files)
+            ),
+            Self::ServerTimeCut => formatter
+                .write_str("the time limit was reached, and the other uses were followed by name only"),
+            Self::RequestsCut(requests) => {
+                write!(formatter, "after {requests} requests uses were followed by name only")
+            }
+            Self::SymbolsCut(symbols) => write!(formatter, "more than {symbols} symbols are reached"),
+            Self::UsesCut => formatter.write_str("the time limit was reached before all uses were followed"),
+            Self::TestsUnrecognised { languages } => {
+                write!(formatter, "tests in {languages} are recognised only by the name of the whole file")
             }
         }
     }

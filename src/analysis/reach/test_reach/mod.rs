@@ -31,9 +31,10 @@ use crate::analysis::answer::{Answer, ServerState, ServerStatus, Verdict};
 use crate::analysis::ask::fallback::run_in_background;
 use crate::analysis::breakage::edited_text::EditedText;
 use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::doubt::{Doubt, with_doubts};
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::items::budget::json_size;
-use crate::analysis::items::named_places::{abbreviate_list, address_of};
+use crate::analysis::items::named_places::address_of;
 use crate::analysis::items::short_range::ShortRange;
 use crate::syntax;
 use crate::syntax::CodeIndex;
@@ -49,8 +50,6 @@ const READING_SHARE: u32 = 3;
 const NAMES_SHARE: u32 = 5;
 /// The maximum number of listed links of a path.
 const MAX_WAY_LINKS: usize = 12;
-/// The maximum number of listed changed files that cannot be followed.
-const MAX_NAMED_UNFOLLOWED: usize = 3;
 /// The default number of listed tests.
 pub(crate) const DEFAULT_TEST_LIMIT: usize = 200;
 /// The size of an answer beside its lists, in bytes.
@@ -59,7 +58,7 @@ const ANSWER_OVERHEAD_BYTES: usize = 500;
 const MAX_NAMED_CHANGES: usize = 50;
 
 /// The tests that reach `edits`, at most `limit`. The disk has the state after the edits. `gaps`
-/// are notes on changes that are not among them.
+/// are sentences about changes that are not among them.
 ///
 /// # Errors
 /// The errors of reading the workspace.
@@ -126,7 +125,7 @@ async fn follow_changes(
         let mut server = ServerUses::new(context, &language, deadline - kept);
         found.follow(&index, changed, &mut server, deadline).await;
     }
-    found.doubts.extend(changed.gaps.iter().cloned());
+    found.doubts.extend(changed.gaps.iter().cloned().map(Doubt::ChangeUnread));
     found.add_unfollowed(changed);
     Ok(found.into_answer(context, changed, limit))
 }
@@ -151,7 +150,7 @@ struct ReachFindings {
     changed: Vec<String>,
     tests: Vec<ReachedTest>,
     importing: Vec<ReachedTest>,
-    doubts: Vec<String>,
+    doubts: Vec<Doubt>,
     statuses: Vec<ServerStatus>,
     has_answered: bool,
     was_asked: bool,
@@ -186,7 +185,7 @@ impl ReachFindings {
         walk.run(server, deadline).await;
         self.add_tests(index, &walk, &starts.changed);
         self.has_more_tests |= all_tests(index).any(|test| !walk.tests.contains_key(&test));
-        self.doubts.extend(index.gap.clone());
+        self.doubts.extend(index.gap.clone().map(Doubt::Unindexed));
         self.doubts.extend(walk.cut.take());
         self.doubts.extend(unknown_forms(index, &walk));
         self.doubts.append(&mut server.doubts);
@@ -226,14 +225,12 @@ impl ReachFindings {
         }
     }
 
-    /// Adds a note on changed files whose users are unknown.
+    /// Adds a doubt about changed files whose users are unknown.
     fn add_unfollowed(&mut self, changed: &ChangedCode) {
         let missing = changed.files().filter(|path| !self.followed.contains(path));
         let unknown: BTreeSet<&WorkspacePath> = changed.unfollowed.iter().chain(missing).collect();
         if !unknown.is_empty() {
-            let paths = unknown.iter().map(|path| path.display());
-            let named = abbreviate_list(paths, unknown.len(), MAX_NAMED_UNFOLLOWED);
-            self.doubts.push(format!("the readers of {named} are unknown"));
+            self.doubts.push(Doubt::Unfollowed(unknown.into_iter().map(WorkspacePath::display).collect()));
         }
     }
 
@@ -247,11 +244,9 @@ impl ReachFindings {
             |test: &ReachedTest| (test.how, test.way.len(), test.way.clone(), test.path.clone(), test.at);
         self.tests.sort_by_cached_key(order);
         self.importing.sort_by(|a, b| a.path.cmp(&b.path));
-        let verdict = match (self.was_asked && !self.has_answered, self.doubts.is_empty()) {
-            (true, _) => Verdict::Hints,
-            (false, true) => Verdict::Complete,
-            (false, false) => Verdict::Partial,
-        };
+        let by_text = self.was_asked && !self.has_answered;
+        let verdict = with_doubts(if by_text { Verdict::Hints } else { Verdict::Complete }, &self.doubts);
+        let notes: Vec<String> = self.doubts.iter().map(Doubt::to_string).collect();
         let status = self.statuses.first().cloned().unwrap_or_else(|| unasked_status(context, changed));
         let whole_suite = !self.has_more_tests && !self.tests.is_empty();
         let wanted = if self.tests.is_empty() { &self.importing } else { &self.tests };
@@ -264,7 +259,7 @@ impl ReachFindings {
         // A larger limit requests a larger answer.
         let parts = limit.div_ceil(DEFAULT_TEST_LIMIT);
         let bytes = context.config.settings.limits.answer_bytes.saturating_mul(parts);
-        let others = json_size(&(&changed, &runs, &without_run, &self.doubts, &self.statuses));
+        let others = json_size(&(&changed, &runs, &without_run, &notes, &self.statuses));
         let tests = by_way(&all, limit, bytes.saturating_sub(others + ANSWER_OVERHEAD_BYTES));
         let listed = tests.iter().flat_map(|group| &group.files).map(|file| file.names.len().max(1));
         let has_more = has_more || listed.sum::<usize>() < all.len();
@@ -279,7 +274,7 @@ impl ReachFindings {
             without_run,
         };
         let servers = if self.statuses.len() > 1 { self.statuses } else { Vec::new() };
-        Answer { servers, ..Answer::new(output, None, status, verdict, self.doubts) }
+        Answer { servers, ..Answer::new(output, None, status, verdict, notes) }
     }
 }
 
@@ -309,16 +304,14 @@ fn unasked_status(context: &Context, changed: &ChangedCode) -> ServerStatus {
     context.status("", &subject, ServerState::Ready, Instant::now())
 }
 
-/// A note on languages whose tests are reached but cannot be told from other functions.
-fn unknown_forms(index: &CodeIndex, walk: &ReachWalk<'_>) -> Option<String> {
+/// A doubt about languages whose tests are reached but cannot be told from other functions.
+fn unknown_forms(index: &CodeIndex, walk: &ReachWalk<'_>) -> Option<Doubt> {
     let reached = walk.steps.iter().filter_map(|step| step.reached);
     let files = reached.map(|reached| &index.files[file_of(reached)]);
     let languages: BTreeSet<&str> =
         files.filter(|file| !file.has_test_forms()).map(syntax::UnitFile::language).collect();
     let languages: Vec<&str> = languages.into_iter().collect();
-    (!languages.is_empty()).then(|| {
-        format!("tests in {} are recognised only by the name of the whole file", languages.join(", "))
-    })
+    (!languages.is_empty()).then(|| Doubt::TestsUnrecognised { languages: languages.join(", ") })
 }
 
 fn file_of(reached: Reached) -> usize {

@@ -1,13 +1,14 @@
 //! The uses of units by their language server, requested one after another, and the meaning of
 //! places that it did not list.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use tokio::time::Instant;
 
 use crate::analysis::answer::{ServerState, ServerStatus};
 use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::doubt::Doubt;
 use crate::lsp::model::{FileRef, Location};
 use crate::lsp::session::ask::AskError;
 use crate::lsp::session::live_session::Session;
@@ -20,6 +21,8 @@ use crate::workspace::WorkspacePath;
 const MAX_REFERENCE_QUESTIONS: usize = 1_500;
 /// The most places whose definition is requested.
 const MAX_DEFINITION_QUESTIONS: usize = 4_000;
+/// The most doubts of one walk.
+const MAX_DOUBTS: usize = 8;
 
 /// A place in a file of the index.
 pub(super) type IndexedPlace = (usize, Position);
@@ -48,7 +51,7 @@ pub(super) struct ServerUses<'a> {
     refusal: Option<ServerStatus>,
     status: Option<ServerStatus>,
     /// The reasons that the result may be incomplete.
-    pub(super) doubts: Vec<String>,
+    pub(super) doubts: Vec<Doubt>,
 }
 
 impl<'a> ServerUses<'a> {
@@ -93,23 +96,23 @@ impl<'a> ServerUses<'a> {
         let subject = self.subject(index, file);
         let session = self.session(&subject).await?;
         let viewing = session.enter_view(&self.context.view, self.deadline).await;
-        let _view_guard = viewing.map_err(|error| self.doubt_error(&error)).ok()?;
+        let _view_guard = viewing.map_err(|error| self.doubt_error(&session, &error)).ok()?;
         if session.knows_open_files(&subject.path) {
             let opened = self.context.open_mentioning_files(&session, &subject, &unit.name, self.deadline);
             let doubt = Box::pin(opened).await;
-            doubt.into_iter().for_each(|doubt| self.doubt(doubt.to_string()));
+            doubt.into_iter().for_each(|doubt| self.doubt(doubt));
         }
         let answer =
             session.navigate(Navigation::References, &subject.path, &unit.selection, self.deadline).await;
-        let answer = answer.map_err(|error| self.doubt_error(&error)).ok()?;
+        let answer = answer.map_err(|error| self.doubt_error(&session, &error)).ok()?;
         let mut status = self.context.status(session.server(), &subject, ServerState::Ready, self.started);
         if let Some(work) = &answer.unfinished_work {
             status.state = ServerState::Indexing;
-            self.doubt(format!("{} was still working: {work:?}", session.server()));
+            self.doubt(Doubt::Unfinished(work.sentence(session.server())));
         }
         self.status = Some(status);
         if answer.left_out > 0 {
-            self.doubt(format!("{} uses of `{}` were omitted", answer.left_out, unit.qualified));
+            self.doubt(Doubt::Omitted { server: session.server().to_owned(), items: answer.left_out });
         }
         Some(self.places(index, answer.value))
     }
@@ -117,16 +120,15 @@ impl<'a> ServerUses<'a> {
     /// The uses as places in the index. Uses in files outside the index cannot be followed, so they
     /// raise a doubt.
     fn places(&mut self, index: &CodeIndex, found: Vec<Location>) -> Vec<IndexedPlace> {
-        let mut missing = found.iter().filter_map(|location| match &location.file {
-            FileRef::Inside(path) if index.file(path).is_none() => Some(path.display()),
-            _ => None,
-        });
-        if let Some(path) = missing.next() {
-            let others = missing.filter(|other| *other != path).collect::<HashSet<_>>().len();
-            let others = if others > 0 { format!(" and {others} other files") } else { String::new() };
-            self.doubt(format!(
-                "uses in {path}{others} were not followed further: not among the searched sources"
-            ));
+        let missing: BTreeSet<String> = found
+            .iter()
+            .filter_map(|location| match &location.file {
+                FileRef::Inside(path) if index.file(path).is_none() => Some(path.display()),
+                _ => None,
+            })
+            .collect();
+        if !missing.is_empty() {
+            self.doubt(Doubt::BeyondIndex(missing.into_iter().collect()));
         }
         places(index, found)
     }
@@ -149,11 +151,11 @@ impl<'a> ServerUses<'a> {
         let subject = self.subject(index, file);
         let session = self.session(&subject).await?;
         let viewing = session.enter_view(&self.context.view, self.deadline).await;
-        let _view_guard = viewing.map_err(|error| self.doubt_error(&error)).ok()?;
+        let _view_guard = viewing.map_err(|error| self.doubt_error(&session, &error)).ok()?;
         let answer = session.navigate(Navigation::Definition, &subject.path, &at, self.deadline).await;
-        let answer = answer.map_err(|error| self.doubt_error(&error)).ok()?;
+        let answer = answer.map_err(|error| self.doubt_error(&session, &error)).ok()?;
         if let Some(work) = &answer.unfinished_work {
-            self.doubt(format!("{} was still working: {work:?}", session.server()));
+            self.doubt(Doubt::Unfinished(work.sentence(session.server())));
         }
         let found = answer.value;
         Some(match found.is_empty() {
@@ -187,30 +189,28 @@ impl<'a> ServerUses<'a> {
             self.refused.insert(project);
         }
         let language = subject.language.as_deref().unwrap_or(self.language);
-        self.doubt(format!("no server answered for {language}, so its uses were followed by name only"));
+        self.doubt(Doubt::NoServer { language: language.to_owned() });
         None
     }
 
     /// Returns true if no time or no request is left, and records that once.
     fn is_over(&mut self, requests: usize, most: usize) -> bool {
         if requests >= most {
-            self.doubt(format!("after {most} requests uses were followed by name only"));
+            self.doubt(Doubt::RequestsCut(most));
         } else if Instant::now() >= self.deadline {
-            self.doubt(
-                "the time limit was reached, and the other uses were followed by name only".to_owned(),
-            );
+            self.doubt(Doubt::ServerTimeCut);
         } else {
             return false;
         }
         true
     }
 
-    fn doubt_error(&mut self, error: &AskError) {
-        self.doubt(format!("the server did not answer: {error}"));
+    fn doubt_error(&mut self, session: &Session, error: &AskError) {
+        self.doubt(Doubt::Failed { server: session.server().to_owned(), error: error.to_string() });
     }
 
-    fn doubt(&mut self, doubt: String) {
-        if self.doubts.len() < 8 && !self.doubts.contains(&doubt) {
+    fn doubt(&mut self, doubt: Doubt) {
+        if self.doubts.len() < MAX_DOUBTS && !self.doubts.contains(&doubt) {
             self.doubts.push(doubt);
         }
     }

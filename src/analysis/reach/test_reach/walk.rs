@@ -14,6 +14,7 @@ use super::output::ReachKind;
 use super::runner_rules;
 use super::server_uses::ServerUses;
 use super::users;
+use crate::analysis::doubt::Doubt;
 use crate::syntax::{CodeIndex, CodeUnitKind, TestRole};
 
 /// The most units of a walk.
@@ -48,7 +49,7 @@ pub(super) struct ReachWalk<'a> {
     waiting: BTreeMap<ReachKind, VecDeque<(Reached, Option<usize>)>>,
     seen: HashSet<Reached>,
     /// The reason that the walk ended early.
-    pub(super) cut: Option<String>,
+    pub(super) cut: Option<Doubt>,
 }
 
 impl<'a> ReachWalk<'a> {
@@ -85,11 +86,11 @@ impl<'a> ReachWalk<'a> {
                 continue;
             }
             if self.steps.len() >= MAX_WALKED_UNITS {
-                self.cut = Some(format!("more than {MAX_WALKED_UNITS} symbols are reached"));
+                self.cut = Some(Doubt::SymbolsCut(MAX_WALKED_UNITS));
                 return;
             }
             if Instant::now() >= deadline {
-                self.cut = Some("the time limit was reached before all uses were followed".to_owned());
+                self.cut = Some(Doubt::UsesCut);
                 return;
             }
             if self.steps.len().is_multiple_of(STEPS_BETWEEN_YIELDS) {
