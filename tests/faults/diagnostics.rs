@@ -164,6 +164,22 @@ async fn silent_server_verdict_is_no_data_and_never_clean() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn check_of_many_files_does_not_wait_for_each_if_server_is_silent() {
+    let names: Vec<String> = (0..60).map(|at| format!("f{at:02}.scr")).collect();
+    let files = names.iter().map(|name| (name.as_str(), TEXT));
+    let project = Project::scripted(&json!({"diagnostics": {"mode": "none"}}), "", files);
+    let play = Play::open(&project, Some(Duration::from_millis(300)));
+    let answer = in_time(play.check(".")).await.expect("a check");
+    assert_eq!((answer.verdict, answer.output.count), (Verdict::NoData, 0), "{answer:?}");
+    let details = answer.output.incomplete.iter().filter_map(|file| file.detail.as_deref());
+    let (unasked, asked): (Vec<&str>, Vec<&str>) =
+        details.partition(|detail| detail.starts_with("not asked, because scripted answered for none of "));
+    assert!(asked.len() >= 8 && unasked.len() >= 8, "{asked:?} {unasked:?}");
+    assert_eq!(asked.len() + unasked.len(), names.len());
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn diagnostics_of_unsent_version_are_not_believed() {
     // Older than the text: never for it. Newer: for a text that no client has.

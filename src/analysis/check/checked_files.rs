@@ -139,9 +139,11 @@ pub(crate) async fn check_files(
     let mut at_once = MAX_CONCURRENT_FILE_CHECKS;
     loop {
         let requested = left.len();
-        let late = checked.add(context, (left, named), options, (at_once, total)).await?;
-        // The server answered for other files, so the late files waited for their turn and get the
-        // whole deadline again.
+        let mut late = checked.add(context, (left, named), options, (at_once, total)).await?;
+        // Where the server answered for other files, the late files waited for their turn and get
+        // the whole deadline again.
+        let has_answered = |server: &str| options.silence.has_answered(server);
+        late.retain(|subject| checked.reports[&subject.path].late_servers().any(has_answered));
         let goes_on = late.len() < requested && options.until.is_none_or(|until| Instant::now() < until);
         if late.is_empty() || !goes_on {
             return Ok(checked);
@@ -199,7 +201,7 @@ impl DiagnosedFiles {
             rest.remove(&subject.path);
             match report {
                 Ok(report) => {
-                    let was_late = report.ran_out_of_time();
+                    let was_late = report.late_servers().next().is_some();
                     in_a_row = if was_late { in_a_row + 1 } else { 0 };
                     self.reports.insert(subject.path.clone(), report);
                     if was_late {

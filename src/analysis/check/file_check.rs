@@ -7,6 +7,7 @@ use tokio::time::Instant;
 use super::file_report::FileReport;
 use super::left_out_files::LeftOutFiles;
 use super::notebook_check::{unread_status, unreadable_notebook, with_kernel_language};
+use super::server_silence::ServerSilence;
 use super::stored_reports::StoredReports;
 use crate::analysis::answer::{DiagnosticItem, ServerState, ServerStatus, Verdict};
 use crate::analysis::ask::fallback;
@@ -19,6 +20,7 @@ use crate::lsp::documents::view::View;
 use crate::lsp::model::Diagnostic;
 use crate::lsp::session::ask::AskError;
 use crate::lsp::session::live_session::Session;
+use crate::rpc::RequestError;
 use crate::workspace::WorkspacePath;
 
 /// A choice of earlier findings.
@@ -46,6 +48,8 @@ pub(crate) struct FileCheckOptions {
     pub left_out: LeftOutFiles,
     /// The reports of an earlier check of an equal tree.
     pub stored: Arc<StoredReports>,
+    /// The servers that have answered so far.
+    pub silence: Arc<ServerSilence>,
 }
 
 impl FileCheckOptions {
@@ -73,6 +77,13 @@ impl FileCheckOptions {
             self.stored = Arc::new(
                 StoredReports::find(context, subjects, stores, self.until.map(Instant::into_std)).await,
             );
+        }
+    }
+
+    /// Records that a server did not answer for a file, unless it says that it is working.
+    fn record_silence(&self, session: &Session, asked: Instant) {
+        if session.unfinished_work().is_none() {
+            self.silence.record_silence(session.server(), asked);
         }
     }
 
@@ -232,9 +243,21 @@ async fn check_with_server(
         if let Some(fresh) = options.kept_findings(&session, &subject.path) {
             return Ok((answered_status(context, (server, &session), subject, &fresh, started), fresh));
         }
+        if let Some(files) = options.silence.unanswered(server, deadline.saturating_duration_since(started)) {
+            let mut status = context.status(server, subject, ServerState::Timeout, started);
+            let why = session.diagnostics_shortfall_reason(&subject.path);
+            let why = why.map(|why| format!("; {why}")).unwrap_or_default();
+            status.detail =
+                Some(format!("not asked, because {server} answered for none of {files} files{why}"));
+            return Err(MissingDiagnosticsReason::Server(status));
+        }
         match ask_for_findings(&session, subject, &options.view, deadline).await {
             Ok(mut fresh) => {
                 let mut status = answered_status(context, (server, &session), subject, &fresh, started);
+                match fresh.known {
+                    DiagnosticsCompleteness::NoData(_) => options.record_silence(&session, started),
+                    _ => options.silence.record_answer(server),
+                }
                 if fresh.known != DiagnosticsCompleteness::Complete
                     && let Some(busy) = session.unfinished_work()
                 {
@@ -246,6 +269,9 @@ async fn check_with_server(
             Err(AskError::Read(error)) => return Err(MissingDiagnosticsReason::Us(from_read_error(error))),
             Err(error) if error.is_closed() && !has_crashed => has_crashed = true,
             Err(error) => {
+                if matches!(error, AskError::Request(RequestError::Timeout { .. })) {
+                    options.record_silence(&session, started);
+                }
                 let status = context.failed_status(&session, subject, &error, started).await;
                 return Err(MissingDiagnosticsReason::Server(with_timeout(context, status)));
             }

@@ -63,10 +63,11 @@ impl FileReport {
         self.items.iter_mut().chain(&mut self.background)
     }
 
-    /// Returns true if a server had no time to report everything.
-    pub(crate) fn ran_out_of_time(&self) -> bool {
+    /// The servers that had no time to report everything.
+    pub(crate) fn late_servers(&self) -> impl Iterator<Item = &str> {
         let late = [ServerState::Timeout, ServerState::Starting, ServerState::Indexing];
-        self.verdict != Verdict::Complete && self.statuses.iter().any(|status| late.contains(&status.state))
+        let statuses = self.statuses.iter().filter(|_| self.verdict != Verdict::Complete);
+        statuses.filter(move |status| late.contains(&status.state)).map(|status| status.server.as_str())
     }
 }
 

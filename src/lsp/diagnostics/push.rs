@@ -315,8 +315,10 @@ impl Session {
                 )
             }
             None => {
+                let why = self.diagnostics_shortfall_reason(&snapshot.path);
+                let why = why.map(|why| format!("; {why}")).unwrap_or_default();
                 format!(
-                    "{} published no diagnostics for this text within {} ms",
+                    "{} published no diagnostics for this text within {} ms{why}",
                     self.server(),
                     waited.as_millis().max(1)
                 )
