@@ -230,12 +230,13 @@ impl<T> Answer<T> {
 
     /// Adds the reason, if any, that the answer may be incomplete.
     pub(crate) fn with_doubt(mut self, reason: Option<String>) -> Self {
-        if reason.is_some() && self.verdict == Verdict::Complete {
-            self.verdict.lower();
-            self.server_status.detail = self.server_status.detail.or(reason);
+        let Some(reason) = reason else { return self };
+        if self.verdict == Verdict::Complete && self.server_status.detail.is_none() {
+            self.server_status.detail = Some(reason);
         } else {
-            self.notes.extend(reason);
+            self.notes.push(reason);
         }
+        self.verdict.lower();
         self
     }
 }
