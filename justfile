@@ -36,6 +36,10 @@ portable *ARGS:
 windows:
     tests/windows.sh
 
+# lints of the program for macOS, which show that it compiles
+macos:
+    tests/macos.sh
+
 # takes over the words of help, answers and errors that have changed: look at the difference before you commit it
 snapshots:
     INSTA_UPDATE=always cargo test --test integration visible_text::
