@@ -79,7 +79,7 @@ fn trust(world: &World, text: &[u8]) {
     std::fs::set_permissions(&store, PermissionsExt::from_mode(0o600)).expect("its mode");
     let folders = world.folders();
     if let Ok(trust) = TrustStore::open(&folders) {
-        let fields = LaunchFields::from_layers(None, None).expect("no fields");
+        let fields = LaunchFields::default();
         // A store that says nothing true of this folder trusts nothing in it: its inode is not to be guessed.
         let state = trust.is_trusted(&world.root(), &fields);
         let program = trust.pin(&world.root(), &world.root().join("a.txt"));

@@ -24,66 +24,36 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use super::error::{ConfigError, ConfigProblem};
 use super::layer::{Layer, LayerOrigin};
-use super::schema::ConfigFieldType::{Choice, Named, Number, Record, Records, Text, Texts};
-use super::schema::{ConfigField, launch, plain};
 
-/// The tables of `lsp-tools.toml` that are kept layer by layer. Keys that widen access (an allowed
-/// call, a larger profile) or run something (hooks, runners) are launch fields; keys that narrow it
-/// count from every project.
-pub(super) const ACCESS: &[ConfigField] = &[
-    plain("permissions", Record(PERMISSIONS)),
-    launch("hooks", Record(HOOKS)),
-    plain("agents", Named(AGENT)),
-];
-
-const PERMISSIONS: &[ConfigField] = &[
-    launch("profile", Choice(&["core", "lsp", "read-only", "edit", "all"])),
-    launch("allow", Texts),
-    plain("ask", Texts),
-    plain("deny", Texts),
-    plain("available", Texts),
-    plain("excluded", Texts),
-];
-
-const HOOKS: &[ConfigField] = &[plain("pre", Records(HOOK)), plain("post", Records(HOOK))];
-
-const HOOK: &[ConfigField] =
-    &[plain("command", Texts), plain("tools", Texts), plain("timeout-ms", Number(1, 600_000))];
-
-const AGENT: &[ConfigField] = &[
-    plain("description", Text),
-    plain("tools", Texts),
-    plain("excluded", Texts),
-    plain("ask", Texts),
-    plain("deny", Texts),
-    launch("runner", Texts),
-];
-
-/// The access settings of one file.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+/// The access settings of one file. Keys that widen access (an allowed call, a larger profile) or
+/// run something (hooks, runners) are launch fields; keys that narrow it count from every project.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct AccessSettings {
     /// The available tools and the rules for calls.
     pub(crate) permissions: Permissions,
     /// Programs that are notified of calls.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) hooks: HookLists,
     /// Agents by name.
     pub(crate) agents: BTreeMap<String, AgentSettings>,
 }
 
 /// `[permissions]`: lists of rules.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct Permissions {
-    /// The profile of callers that choose none of their own. Without one the list is that of
-    /// [`Profile::Core`].
+    /// The profile of callers that choose none of their own (`core`).
+    #[schemars(extend("x-launch" = true))]
     pub(crate) profile: Option<Profile>,
     /// Calls that run without asking.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) allow: Vec<String>,
     /// Calls that need an approval.
     pub(crate) ask: Vec<String>,
@@ -97,7 +67,7 @@ pub(crate) struct Permissions {
 
 /// A list of tools. [`Profile::ReadOnly`] and [`Profile::Edit`] also limit which tools can be
 /// called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
     /// The tools that agents need every day: files, edits, commands, the common questions to
@@ -114,17 +84,17 @@ pub enum Profile {
 }
 
 /// `[[hooks.pre]]` and `[[hooks.post]]`, in the order in which they run.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct HookLists {
-    /// Before a call.
+    /// Hooks that run before a call.
     pub(crate) pre: Vec<HookSettings>,
-    /// After it.
+    /// Hooks that run after a call.
     pub(crate) post: Vec<HookSettings>,
 }
 
 /// A program that is notified of a call and may reject it.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct HookSettings {
     /// The program and its arguments; no shell is involved.
@@ -132,8 +102,9 @@ pub(crate) struct HookSettings {
     /// Names of the tools whose calls it sees; all if empty.
     #[serde(default)]
     pub(crate) tools: Vec<String>,
-    /// The time limit of the hook, in milliseconds.
+    /// The time limit of the hook, in milliseconds (10,000).
     #[serde(default = "hook_timeout")]
+    #[schemars(range(min = 1, max = 600_000))]
     timeout_ms: u64,
 }
 
@@ -149,7 +120,7 @@ fn hook_timeout() -> u64 {
 }
 
 /// The settings of `[agents.NAME]`: the tools and calls of an agent. No list of them widens access.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct AgentSettings {
     /// The purpose of the agent, for callers that choose among agents.
@@ -163,6 +134,7 @@ pub(crate) struct AgentSettings {
     /// Calls that it may not make.
     pub(crate) deny: Vec<String>,
     /// The program that performs a task as this agent, and its arguments.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) runner: Option<Vec<String>>,
 }
 
@@ -178,9 +150,9 @@ impl AccessLayer {
     /// Takes the access settings out of `table`, the checked text of `layer`.
     pub(super) fn take_from(layer: &Layer, table: &mut Table) -> Result<Self, ConfigError> {
         let mut taken = Table::new();
-        for field in ACCESS {
-            if let Some(value) = table.remove(field.key) {
-                taken.insert(field.key.to_owned(), value);
+        for key in ["permissions", "hooks", "agents"] {
+            if let Some(value) = table.remove(key) {
+                taken.insert(key.to_owned(), value);
             }
         }
         let access: AccessSettings = taken.try_into().map_err(|error: toml::de::Error| {

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Table;
 
-use self::catalogue_fields::CATALOGUE;
 use super::error::{ConfigError, ConfigProblem};
 use super::index::LanguageIndex;
 use super::layer::{Layer, LayerOrigin, merge};
-use super::schema::{self, strip_launch_fields, untrusted_sentence};
+use super::schema::{self, ConfigField, strip_launch_fields, untrusted_sentence};
 use super::spec::{Language, ServerSpec};
 use crate::text::{quoted_list, suggestion};
 use crate::workspace::WorkspacePath;
@@ -40,10 +40,13 @@ pub(crate) struct LoadedCatalogue {
     pub(crate) left_out: Vec<String>,
 }
 
-#[derive(Deserialize)]
+/// A whole `servers.toml`.
+#[derive(Deserialize, JsonSchema)]
 struct CatalogueTables {
+    /// The languages by key (`python`).
     #[serde(default)]
     language: BTreeMap<String, Language>,
+    /// The servers by key (`pylsp`).
     #[serde(default)]
     server: BTreeMap<String, ServerSpec>,
 }
@@ -66,6 +69,15 @@ impl From<CatalogueTables> for Catalogue {
     }
 }
 
+/// The keys of `servers.toml`.
+///
+/// Launch fields are marked with caution. A server's settings and initialization options may name
+/// programs (`python.pythonPath`, `rust-analyzer.check.overrideCommand`), so the whole of them
+/// counts. So does a `hollow` check, because it runs the server's command and shows a command to
+/// people; every switch that turns a protection off; and every choice of the servers that run.
+pub(super) static CATALOGUE_FIELDS: LazyLock<Vec<ConfigField>> =
+    LazyLock::new(schema::fields_of::<CatalogueTables>);
+
 static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(|| {
     let words: CatalogueTables =
         toml::from_str(BUILT_IN_TEXT).expect("a test holds that the compiled-in catalogue is right");
@@ -75,7 +87,7 @@ static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(|| {
 impl Catalogue {
     /// Returns the JSON Schema of `servers.toml`.
     pub(crate) fn json_schema() -> serde_json::Value {
-        schema::json_schema("servers.toml", CATALOGUE)
+        schema::json_schema("servers.toml", &CATALOGUE_FIELDS)
     }
 
     /// The built-in catalogue (`servers.toml` of the project's source).
@@ -96,7 +108,7 @@ impl Catalogue {
             .map_err(|error| ConfigError::Invalid(vec![built_in.problem(0, error.to_string())]))?;
         let (mut left_out, mut named) = (Vec::new(), Vec::new());
         for layer in layers {
-            let mut table = layer.read(CATALOGUE)?;
+            let mut table = layer.read(&CATALOGUE_FIELDS)?;
             if layer.origin == (LayerOrigin::Project { trusted: false }) {
                 left_out.extend(strip_untrusted(layer, &mut table, &merged));
             }
@@ -213,7 +225,7 @@ impl Catalogue {
 /// Removes the launch fields from an untrusted project's table, and servers that are left without a
 /// command.
 fn strip_untrusted(layer: &Layer, table: &mut Table, below: &Table) -> Vec<String> {
-    let mut sentences = strip_launch_fields(table, CATALOGUE, &layer.file);
+    let mut sentences = strip_launch_fields(table, &CATALOGUE_FIELDS, &layer.file);
     let known = |key: &str| section(below, "server").is_some_and(|servers| servers.contains_key(key));
     let unknown = section(table, "server")
         .map(|servers| servers.keys().filter(|key| !known(key)).cloned().collect::<Vec<_>>())
@@ -325,7 +337,6 @@ fn string_list<'a>(entry: &'a toml::Value, key: &str) -> Vec<&'a str> {
 }
 
 pub(crate) mod build_file;
-pub(crate) mod catalogue_fields;
 pub(crate) mod command_files;
 pub(crate) mod detect;
 mod installation;

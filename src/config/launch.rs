@@ -5,13 +5,11 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::catalogue::catalogue_fields::CATALOGUE;
 use super::catalogue::command_files::CommandWords;
 use super::catalogue::pin::hash_at;
 use super::error::{ConfigError, escape_unprintable};
 use super::layer::Layer;
 use super::schema::{ConfigField, take_launch_fields};
-use super::settings::fields::SETTINGS;
 use super::trust::error::TrustError;
 use crate::platform::canonicalize;
 use crate::text::hex;
@@ -30,24 +28,6 @@ pub struct LaunchFields {
 }
 
 impl LaunchFields {
-    /// Collects the launch fields of the project's layers: of its `servers.toml` and its
-    /// `lsp-tools.toml`, if they exist.
-    ///
-    /// # Errors
-    /// A layer has an unknown key or a wrong type.
-    pub(crate) fn from_layers(
-        servers: Option<&Layer>,
-        settings: Option<&Layer>,
-    ) -> Result<Self, ConfigError> {
-        let mut found = Self::default();
-        for (layer, words) in [(servers, CATALOGUE), (settings, SETTINGS)] {
-            if let Some(layer) = layer {
-                found.collect(layer, words)?;
-            }
-        }
-        Ok(found)
-    }
-
     /// Lists the items that the owner approves: the name of each launch field and its value as
     /// TOML, then each program and each text with the SHA-256 of its content. Terminal control
     /// characters are escaped.
@@ -100,9 +80,13 @@ impl LaunchFields {
         &self.commands
     }
 
-    fn collect(&mut self, layer: &Layer, words: &'static [ConfigField]) -> Result<(), ConfigError> {
-        let mut table = layer.read(words)?;
-        for (path, value) in take_launch_fields(&mut table, words) {
+    /// Adds the launch fields of a layer of the project, whose file has the keys `fields`.
+    ///
+    /// # Errors
+    /// The layer has an unknown key or a wrong type.
+    pub(super) fn add_layer(&mut self, layer: &Layer, fields: &[ConfigField]) -> Result<(), ConfigError> {
+        let mut table = layer.read(fields)?;
+        for (path, value) in take_launch_fields(&mut table, fields) {
             let name = format!("`{}` of `{}`", path.join("."), layer.file);
             // The textual form of a TOML value is one to one with the value: its tables are sorted
             // by key.

@@ -40,7 +40,7 @@ impl Layer {
     }
 
     /// Parses the text to a table, and checks every key and type in it.
-    pub(super) fn read(&self, fields: &'static [ConfigField]) -> Result<Table, ConfigError> {
+    pub(super) fn read(&self, fields: &[ConfigField]) -> Result<Table, ConfigError> {
         if let Some(fault) = crate::text::toml_fault(&self.text) {
             return Err(ConfigError::Invalid(vec![self.problem(0, fault)]));
         }

@@ -4,13 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::catalogue::Catalogue;
+use super::catalogue::{CATALOGUE_FIELDS, Catalogue};
 use super::error::ConfigError;
 use super::files::{project_text, user_text};
 use super::folders::Folders;
 use super::launch::LaunchFields;
 use super::layer::{Layer, LayerOrigin};
-use super::settings::Settings;
+use super::settings::{SETTINGS_FIELDS, Settings};
 use super::trust::{TrustError, TrustState, TrustStore};
 
 const PROJECT_FOLDER: &str = ".lsp-tools";
@@ -63,7 +63,12 @@ impl Config {
     ) -> Result<Self, ConfigError> {
         let project_layer = |name| project.map_or(Ok(None), |project| project_file(project, name));
         let (mut servers, mut settings) = (project_layer(SERVERS_FILE)?, project_layer(SETTINGS_FILE)?);
-        let mut launch = LaunchFields::from_layers(servers.as_ref(), settings.as_ref())?;
+        let mut launch = LaunchFields::default();
+        for (layer, fields) in [(&servers, &CATALOGUE_FIELDS), (&settings, &SETTINGS_FIELDS)] {
+            if let Some(layer) = layer {
+                launch.add_layer(layer, fields)?;
+            }
+        }
         let mut disbelieved = None;
         let state = match project {
             Some(project) => match trust.is_trusted(project, &launch) {

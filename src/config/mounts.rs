@@ -27,12 +27,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toml::Table;
 use url::Url;
 
-use self::mount_fields::{MAX_MOUNT_TIMEOUT_MS, MCP};
 use super::catalogue::command_files::CommandWords;
 use super::error::{ConfigError, ConfigProblem, escape_unprintable};
 use super::files::{project_text, user_text};
@@ -42,36 +42,55 @@ use super::schema::untrusted_sentence;
 use super::trust::{TrustState, TrustStore};
 
 const USUAL_MS: u64 = 60_000;
+/// The maximum time limit of a mounted server.
+const MAX_MOUNT_TIMEOUT_MS: u64 = 3_600_000;
 const MAX_MOUNT_NAME_BYTES: usize = 32;
 
 /// One entry as it is written. Files of other programs may have further keys.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 struct McpServerEntry {
+    /// The transport: a program that speaks MCP on its stdin and stdout (`local` or `stdio`), or a
+    /// server that runs already (`http` or `sse`).
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["local", "stdio", "http", "sse"]))]
     kind: Option<String>,
+    /// The program: a name on PATH, or a path relative to the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
+    /// The arguments of the program.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     args: Vec<String>,
+    /// Variables for the program beside the few that every server gets.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     env: BTreeMap<String, String>,
+    /// The working directory of the program, relative to the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     cwd: Option<String>,
+    /// Names of the tools that are offered; all (`*`) if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<Vec<String>>,
+    /// The time limit of a start, and of each call, in milliseconds (60,000).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = MAX_MOUNT_TIMEOUT_MS))]
     timeout: Option<u64>,
+    /// The address of a server that runs already.
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
+    /// Headers of every request to that address.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     headers: BTreeMap<String, String>,
 }
 
-#[derive(Debug, Clone, Default, Deserialize)]
+/// The table `[mcp]`, in which every key that names a server is a launch field.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default)]
-struct McpTable {
+pub(super) struct McpTable {
+    /// Files whose `mcpServers` are mounted as well, like `.mcp.json`.
+    #[schemars(extend("x-launch" = true))]
     files: Vec<String>,
+    /// Servers by name.
+    #[schemars(extend("x-launch" = true))]
     servers: BTreeMap<String, McpServerEntry>,
 }
 
@@ -180,9 +199,9 @@ impl MountConfig {
         layer: &Layer,
         table: &mut Table,
     ) -> Result<Vec<String>, ConfigError> {
-        let Some(value) = table.remove(MCP.key) else { return Ok(Vec::new()) };
+        let Some(value) = table.remove("mcp") else { return Ok(Vec::new()) };
         let invalid = |message: &str| {
-            let line = layer.line_of(&[MCP.key]).unwrap_or(1);
+            let line = layer.line_of(&["mcp"]).unwrap_or(1);
             ConfigError::Invalid(vec![ConfigProblem::new(&layer.file, line, message)])
         };
         let parsed: McpTable = value.try_into().map_err(|error: toml::de::Error| invalid(error.message()))?;
@@ -192,8 +211,8 @@ impl MountConfig {
         self.files.extend(files);
         if !counts {
             let words = [
-                ("files", layer.line_of(&[MCP.key, "files"])),
-                ("servers", layer.line_of(&[MCP.key, "servers"])),
+                ("files", layer.line_of(&["mcp", "files"])),
+                ("servers", layer.line_of(&["mcp", "servers"])),
             ];
             let ignored = words.iter().filter(|(_, line)| line.is_some());
             let sentences: Vec<String> = ignored
@@ -206,7 +225,7 @@ impl MountConfig {
         let mut left_out = Vec::new();
         for (name, words) in parsed.servers {
             let mount = read(&name, words, origin, &layer.file).map_err(|reason| {
-                let line = layer.line_of(&[MCP.key, "servers", &name]).unwrap_or(1);
+                let line = layer.line_of(&["mcp", "servers", &name]).unwrap_or(1);
                 let message = format!("[mcp.servers.{name}] {reason}");
                 ConfigError::Invalid(vec![ConfigProblem::new(&layer.file, line, &message)])
             })?;
@@ -438,6 +457,5 @@ fn parse_entries(
     })
 }
 
-pub(crate) mod mount_fields;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,8 @@
-//! The check of a TOML table against its known keys, with the place of each error, and the JSON
-//! Schema of these keys.
+//! The known keys of a settings file, from the types that read it: their check, their launch fields
+//! and their JSON Schema.
 
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 use toml::Table;
 use toml::de::{DeTable, DeValue};
@@ -8,52 +10,81 @@ use toml::de::{DeTable, DeValue};
 use super::error::escape_unprintable;
 use crate::text::{quoted_list, suggestion};
 
+/// Any TOML table, as a type with a JSON Schema.
+pub(super) type AnyTable = Map<String, Value>;
+
 /// The type of a value.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum ConfigFieldType {
+#[derive(Debug)]
+pub(super) enum ConfigFieldType {
     Text,
     Flag,
     /// A whole number between the two, both included.
     Number(u64, u64),
-    Texts,
-    /// A table whose values are strings.
-    TextTable,
-    /// A table whose values are lists of strings.
-    TextsTable,
+    Choice(Vec<String>),
+    List(Box<ConfigFieldType>),
+    /// A table of values of one type by names of the user's choice.
+    Named(Box<ConfigFieldType>),
+    Record(Vec<ConfigField>),
     /// A table of anything: it belongs to a server.
     Free,
-    Choice(&'static [&'static str]),
-    /// A list of some of these words.
-    Choices(&'static [&'static str]),
-    Record(&'static [ConfigField]),
-    /// A list of records.
-    Records(&'static [ConfigField]),
-    /// A table of records by names of the user's choice.
-    Named(&'static [ConfigField]),
 }
 
 /// One key that may stand in a table.
 #[derive(Debug)]
-pub(crate) struct ConfigField {
-    pub(super) key: &'static str,
+pub(super) struct ConfigField {
+    pub(super) key: String,
     pub(super) shape: ConfigFieldType,
     /// True if the field affects which program is run; a project's value then counts only if the
     /// project is trusted.
     pub(super) launch: bool,
+    description: String,
 }
 
-/// Creates a key that does not affect which program is run.
-pub(super) const fn plain(key: &'static str, shape: ConfigFieldType) -> ConfigField {
-    ConfigField { key, shape, launch: false }
+/// Returns the keys of a file that is read into `T`, from the JSON Schema of `T`. The attribute
+/// `#[schemars(extend("x-launch" = true))]` makes a field a launch field.
+pub(super) fn fields_of<T: JsonSchema>() -> Vec<ConfigField> {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    record_fields(settings.into_generator().into_root_schema_for::<T>().as_value())
 }
 
-/// Creates a key that affects which program is run.
-pub(super) const fn launch(key: &'static str, shape: ConfigFieldType) -> ConfigField {
-    ConfigField { key, shape, launch: true }
+fn record_fields(schema: &Value) -> Vec<ConfigField> {
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let field = |(key, schema): (&String, &Value)| ConfigField {
+        key: key.clone(),
+        shape: field_type(schema),
+        launch: schema["x-launch"] == true,
+        description: schema["description"].as_str().unwrap_or_default().replace('\n', " "),
+    };
+    properties.map(field).collect()
+}
+
+/// Returns the type of the values that a schema describes. TOML has no null, so a schema that also
+/// admits null is read as the one without.
+fn field_type(schema: &Value) -> ConfigFieldType {
+    let part = |name: &str| Box::new(field_type(&schema[name]));
+    let limit =
+        |name: &str| schema[name].as_u64().expect("a key has a type of these, and a number has a range");
+    if let Some(choices) = schema["enum"].as_array().or(schema["oneOf"].as_array()) {
+        let word = |choice: &Value| choice.as_str().or(choice["const"].as_str()).map(str::to_owned);
+        return ConfigFieldType::Choice(choices.iter().filter_map(word).collect());
+    }
+    match schema["type"].as_str().or(schema["type"][0].as_str()) {
+        None if schema["anyOf"].is_array() => field_type(&schema["anyOf"][0]),
+        Some("string") => ConfigFieldType::Text,
+        Some("boolean") => ConfigFieldType::Flag,
+        Some("array") => ConfigFieldType::List(part("items")),
+        Some("object") if schema["properties"].is_object() => ConfigFieldType::Record(record_fields(schema)),
+        Some("object") if schema["additionalProperties"].is_object() => {
+            ConfigFieldType::Named(part("additionalProperties"))
+        }
+        Some("object") => ConfigFieldType::Free,
+        _ => ConfigFieldType::Number(limit("minimum"), limit("maximum")),
+    }
 }
 
 /// Returns all faults: the byte offset of the place, and a sentence.
-pub(super) fn check(document: &DeTable<'_>, fields: &'static [ConfigField]) -> Vec<(usize, String)> {
+pub(super) fn check(document: &DeTable<'_>, fields: &[ConfigField]) -> Vec<(usize, String)> {
     let mut slips = Vec::new();
     check_record(document, fields, "", &mut slips);
     slips
@@ -63,9 +94,9 @@ fn check_record(table: &DeTable<'_>, fields: &[ConfigField], place: &str, slips:
     for (key, value) in table {
         let name = key.get_ref().as_ref();
         match fields.iter().find(|field| field.key == name) {
-            Some(field) => check_value(value.get_ref(), field.shape, name, place, key.span().start, slips),
+            Some(field) => check_value(value.get_ref(), &field.shape, name, place, key.span().start, slips),
             None => {
-                let keys = fields.iter().map(|field| field.key).collect::<Vec<_>>();
+                let keys = fields.iter().map(|field| field.key.as_str()).collect::<Vec<_>>();
                 let message = format!("unknown key `{name}`{}{}", in_section(place), suggestion(name, &keys));
                 slips.push((key.span().start, message));
             }
@@ -75,122 +106,81 @@ fn check_record(table: &DeTable<'_>, fields: &[ConfigField], place: &str, slips:
 
 fn check_value(
     value: &DeValue<'_>,
-    shape: ConfigFieldType,
+    shape: &ConfigFieldType,
     name: &str,
     place: &str,
     at: usize,
     slips: &mut Vec<(usize, String)>,
 ) {
     let inner = if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
+    let must_be = || format!("`{name}`{} must be {}", in_section(place), expected_type(shape));
     match (shape, value) {
         (ConfigFieldType::Record(fields), DeValue::Table(table)) => {
             check_record(table, fields, &inner, slips)
         }
-        (ConfigFieldType::Named(fields), DeValue::Table(table)) => {
-            for (key, value) in table {
-                let name = key.get_ref().as_ref();
-                check_value(
-                    value.get_ref(),
-                    ConfigFieldType::Record(fields),
-                    name,
-                    &inner,
-                    key.span().start,
-                    slips,
-                );
-            }
-        }
-        (ConfigFieldType::Records(fields), DeValue::Array(items)) => {
-            for item in items {
-                check_value(
-                    item.get_ref(),
-                    ConfigFieldType::Record(fields),
-                    name,
-                    place,
-                    item.span().start,
-                    slips,
-                );
-            }
-        }
-        (ConfigFieldType::TextTable | ConfigFieldType::TextsTable, DeValue::Table(table)) => {
-            let each = if matches!(shape, ConfigFieldType::TextTable) {
-                ConfigFieldType::Text
-            } else {
-                ConfigFieldType::Texts
-            };
+        (ConfigFieldType::Named(each), DeValue::Table(table)) => {
             for (key, value) in table {
                 check_value(value.get_ref(), each, key.get_ref(), &inner, key.span().start, slips);
             }
         }
-        (ConfigFieldType::Texts, DeValue::Array(items)) => {
-            for item in items.iter().filter(|item| !item.get_ref().is_str()) {
-                let found = actual_type(item.get_ref());
-                let message = format!(
-                    "`{name}`{} must be {}, but {found} is in it",
-                    in_section(place),
-                    expected_type(shape)
-                );
-                slips.push((item.span().start, message));
-            }
-        }
-        (ConfigFieldType::Choices(words), DeValue::Array(items)) => {
+        (ConfigFieldType::List(each), DeValue::Array(items)) => {
             for item in items {
-                check_value(
-                    item.get_ref(),
-                    ConfigFieldType::Choice(words),
-                    name,
-                    place,
-                    item.span().start,
-                    slips,
-                );
+                let (value, at) = (item.get_ref(), item.span().start);
+                if !matches!(**each, ConfigFieldType::Text) {
+                    check_value(value, each, name, place, at, slips);
+                } else if !value.is_str() {
+                    slips.push((at, format!("{}, but {} is in it", must_be(), actual_type(value))));
+                }
             }
         }
-        (ConfigFieldType::Choice(words), DeValue::String(given)) if !words.contains(&given.as_ref()) => {
-            let nearest = suggestion(given, words);
-            slips.push((at, format!("`{name}`{} cannot be `{given}`{nearest}", in_section(place))));
+        (ConfigFieldType::Choice(words), DeValue::String(given)) => {
+            if !words.iter().any(|word| word == given) {
+                let nearest = suggestion(given, &as_texts(words));
+                slips.push((at, format!("`{name}`{} cannot be `{given}`{nearest}", in_section(place))));
+            }
         }
         (ConfigFieldType::Number(least, most), DeValue::Integer(number)) => {
             let given = u64::from_str_radix(number.as_str(), number.radix()).ok();
-            if !given.is_some_and(|given| (least..=most).contains(&given)) {
-                let message = format!(
-                    "`{name}`{} must be {}, but it is {number}",
-                    in_section(place),
-                    expected_type(shape)
-                );
-                slips.push((at, message));
+            if !given.is_some_and(|given| (*least..=*most).contains(&given)) {
+                slips.push((at, format!("{}, but it is {number}", must_be())));
             }
         }
-        (ConfigFieldType::Text | ConfigFieldType::Choice(_), DeValue::String(_))
+        (ConfigFieldType::Text, DeValue::String(_))
         | (ConfigFieldType::Flag, DeValue::Boolean(_))
         | (ConfigFieldType::Free, DeValue::Table(_)) => {}
-        (_, other) => {
-            let found = actual_type(other);
-            slips.push((
-                at,
-                format!("`{name}`{} must be {}, but it is {found}", in_section(place), expected_type(shape)),
-            ));
-        }
+        (_, other) => slips.push((at, format!("{}, but it is {}", must_be(), actual_type(other)))),
     }
+}
+
+fn as_texts(words: &[String]) -> Vec<&str> {
+    words.iter().map(String::as_str).collect()
 }
 
 fn in_section(place: &str) -> String {
     if place.is_empty() { String::new() } else { format!(" in [{place}]") }
 }
 
-fn expected_type(shape: ConfigFieldType) -> String {
+fn expected_type(shape: &ConfigFieldType) -> String {
     match shape {
-        ConfigFieldType::Text => "a string".to_owned(),
-        ConfigFieldType::Flag => "`true` or `false`".to_owned(),
-        ConfigFieldType::Number(least, most) => format!("a whole number from {least} to {most}"),
-        ConfigFieldType::Texts => "a list of strings".to_owned(),
-        ConfigFieldType::TextTable => "a table of strings".to_owned(),
-        ConfigFieldType::TextsTable => "a table of lists of strings".to_owned(),
-        ConfigFieldType::Free | ConfigFieldType::Record(_) | ConfigFieldType::Named(_) => {
-            "a table".to_owned()
-        }
-        ConfigFieldType::Choice(words) => format!("one of {}", quoted_list(words)),
-        ConfigFieldType::Choices(words) => format!("a list of some of {}", quoted_list(words)),
-        ConfigFieldType::Records(_) => "a list of tables".to_owned(),
+        ConfigFieldType::Number(least, most) => return format!("a whole number from {least} to {most}"),
+        ConfigFieldType::Choice(words) => return format!("one of {}", quoted_list(&as_texts(words))),
+        ConfigFieldType::Text => "a string",
+        ConfigFieldType::Flag => "`true` or `false`",
+        ConfigFieldType::List(each) => match &**each {
+            ConfigFieldType::Choice(words) => {
+                return format!("a list of some of {}", quoted_list(&as_texts(words)));
+            }
+            ConfigFieldType::Record(_) => "a list of tables",
+            _ => "a list of strings",
+        },
+        ConfigFieldType::Named(each) => match **each {
+            ConfigFieldType::Text => "a table of strings",
+            ConfigFieldType::List(_) => "a table of lists of strings",
+            _ => "a table",
+        },
+        ConfigFieldType::Free | ConfigFieldType::Record(_) => "a table",
     }
+    .to_owned()
 }
 
 fn actual_type(value: &DeValue<'_>) -> &'static str {
@@ -214,30 +204,27 @@ pub(super) fn json_schema(title: &str, fields: &[ConfigField]) -> Value {
 }
 
 fn record_schema(fields: &[ConfigField]) -> Value {
-    let properties: Map<String, Value> =
-        fields.iter().map(|field| (field.key.to_owned(), value_schema(field.shape))).collect();
+    let property = |field: &ConfigField| {
+        let mut schema = value_schema(&field.shape);
+        schema["description"] = json!(field.description);
+        (field.key.clone(), schema)
+    };
+    let properties: Map<String, Value> = fields.iter().map(property).collect();
     json!({"type": "object", "properties": properties, "additionalProperties": false})
 }
 
-fn value_schema(shape: ConfigFieldType) -> Value {
-    let text = json!({"type": "string"});
-    let list = |items: Value| json!({"type": "array", "items": items});
-    let named = |values: Value| json!({"type": "object", "additionalProperties": values});
+fn value_schema(shape: &ConfigFieldType) -> Value {
     match shape {
-        ConfigFieldType::Text => text,
+        ConfigFieldType::Text => json!({"type": "string"}),
         ConfigFieldType::Flag => json!({"type": "boolean"}),
         ConfigFieldType::Number(least, most) => {
             json!({"type": "integer", "minimum": least, "maximum": most})
         }
-        ConfigFieldType::Texts => list(text),
-        ConfigFieldType::TextTable => named(text),
-        ConfigFieldType::TextsTable => named(list(text)),
-        ConfigFieldType::Free => json!({"type": "object"}),
         ConfigFieldType::Choice(words) => json!({"enum": words}),
-        ConfigFieldType::Choices(words) => list(json!({"enum": words})),
+        ConfigFieldType::List(each) => json!({"type": "array", "items": value_schema(each)}),
+        ConfigFieldType::Named(each) => json!({"type": "object", "additionalProperties": value_schema(each)}),
         ConfigFieldType::Record(fields) => record_schema(fields),
-        ConfigFieldType::Records(fields) => list(record_schema(fields)),
-        ConfigFieldType::Named(fields) => named(record_schema(fields)),
+        ConfigFieldType::Free => json!({"type": "object"}),
     }
 }
 
@@ -259,27 +246,36 @@ fn take_from_record(
     taken: &mut Vec<(Vec<String>, toml::Value)>,
 ) {
     for field in fields {
-        path.push(field.key.to_owned());
-        if field.launch {
-            if let Some(value) = table.remove(field.key) {
-                taken.push((path.clone(), value));
+        path.push(field.key.clone());
+        if !field.launch {
+            if let Some(value) = table.get_mut(&field.key) {
+                take_from_value(value, &field.shape, path, taken);
             }
-        } else if let Some(toml::Value::Table(inner)) = table.get_mut(field.key) {
-            match field.shape {
-                ConfigFieldType::Record(fields) => take_from_record(inner, fields, path, taken),
-                ConfigFieldType::Named(fields) => {
-                    for (name, value) in inner.iter_mut() {
-                        if let toml::Value::Table(record) = value {
-                            path.push(name.to_owned());
-                            take_from_record(record, fields, path, taken);
-                            path.pop();
-                        }
-                    }
-                }
-                _ => {}
-            }
+        } else if let Some(value) = table.remove(&field.key) {
+            taken.push((path.clone(), value));
         }
         path.pop();
+    }
+}
+
+fn take_from_value(
+    value: &mut toml::Value,
+    shape: &ConfigFieldType,
+    path: &mut Vec<String>,
+    taken: &mut Vec<(Vec<String>, toml::Value)>,
+) {
+    match (shape, value) {
+        (ConfigFieldType::Record(fields), toml::Value::Table(table)) => {
+            take_from_record(table, fields, path, taken);
+        }
+        (ConfigFieldType::Named(each), toml::Value::Table(table)) => {
+            for (name, value) in table.iter_mut() {
+                path.push(name.clone());
+                take_from_value(value, each, path, taken);
+                path.pop();
+            }
+        }
+        _ => {}
     }
 }
 

@@ -27,30 +27,30 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Table;
 
-use super::access::{AccessLayer, AgentSettings};
+use super::access::{AccessLayer, AccessSettings, AgentSettings};
 use super::catalogue::{Catalogue, problem_at};
 use super::error::{ConfigError, ConfigProblem};
 use super::layer::{Layer, LayerOrigin, merge};
-use super::mounts::MountConfig;
-use super::schema::{self, strip_launch_fields};
+use super::mounts::{McpTable, MountConfig};
+use super::schema::{self, ConfigField, strip_launch_fields};
 use crate::text::{quoted_list, suggestion};
 
 mod bash;
 mod chats;
 mod daemon;
 mod editor;
-pub(super) mod fields;
 mod milliseconds;
 mod servers;
 mod web;
 
-use self::fields::SETTINGS;
-use self::milliseconds::milliseconds;
+use self::milliseconds::Milliseconds;
 
 pub(crate) use bash::{BashSettings, CacheSharing, NetworkAccess, SandboxMode};
 pub(crate) use chats::ChatSettings;
@@ -59,17 +59,23 @@ pub(super) use editor::EditorSettings;
 pub(crate) use servers::ServerSettings;
 pub(crate) use web::{FetchSettings, LibraryDocsSettings};
 
+/// The longest deadline, in milliseconds.
+const MAX_DEADLINE_MS: u64 = 3_600_000;
+
+/// The keys of `lsp-tools.toml`.
+pub(super) static SETTINGS_FIELDS: LazyLock<Vec<ConfigField>> = LazyLock::new(schema::fields_of::<Settings>);
+
 /// The settings in force.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct Settings {
-    /// The time limit of each kind of request.
+    /// The time limit of each kind of request, in milliseconds.
     pub(crate) deadlines: Deadlines,
     /// The resource limits of running servers.
     pub(crate) servers: ServerSettings,
     /// The size limits of files and answers.
     pub(crate) limits: LimitSettings,
-    /// The log.
+    /// The settings of the log.
     pub(crate) log: LogSettings,
     /// The settings of commands.
     pub(crate) bash: BashSettings,
@@ -80,21 +86,28 @@ pub(crate) struct Settings {
     /// The source of library documentation.
     pub(crate) library_docs: LibraryDocsSettings,
     /// Keys of servers that never run.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) disabled: Vec<String>,
     /// The keys of the servers that run, by language, regardless of which are installed; the
     /// navigating one first.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) prefer: BTreeMap<String, Vec<String>>,
     /// The record of calls.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) audit: AuditSettings,
     /// The access settings of each file, from the weakest layer to the strongest.
     #[serde(skip)]
+    #[schemars(!skip, flatten, with = "AccessSettings")]
     pub access: Vec<AccessLayer>,
     /// The skills.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) skills: SkillSettings,
     /// The MCP servers that are mounted.
     #[serde(skip)]
+    #[schemars(!skip, rename = "mcp", with = "McpTable")]
     pub(crate) mounts: MountConfig,
     /// The integration of editors.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) editor: EditorSettings,
     /// The access of agents to the user's chats.
     pub(crate) chats: ChatSettings,
@@ -105,50 +118,52 @@ pub(crate) struct Settings {
 }
 
 /// The time limit of each kind of request, from the caller's question to the answer.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+// Defaults that a schema lists must have a serialized form, which these durations lack.
+#[schemars(!default)]
 pub(crate) struct Deadlines {
     /// Hover (10 s).
-    #[serde(deserialize_with = "milliseconds")]
+    #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) hover: Duration,
     /// Definition, declaration, type definition and implementation (10 s).
-    #[serde(deserialize_with = "milliseconds")]
+    #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) definition: Duration,
     /// References (30 s).
-    #[serde(deserialize_with = "milliseconds")]
+    #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) references: Duration,
     /// Call and type hierarchies (30 s).
-    #[serde(deserialize_with = "milliseconds")]
+    #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) hierarchy: Duration,
     /// The symbols of one document (10 s).
-    #[serde(deserialize_with = "milliseconds")]
+    #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) symbols: Duration,
     /// The symbols of the workspace (20 s).
-    #[serde(deserialize_with = "milliseconds")]
+    #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) workspace_symbols: Duration,
     /// Completion (10 s).
-    #[serde(deserialize_with = "milliseconds")]
+    #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) completion: Duration,
     /// Signature help (10 s).
-    #[serde(deserialize_with = "milliseconds")]
+    #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) signature: Duration,
     /// The diagnostics of one document (15 s).
-    #[serde(deserialize_with = "milliseconds")]
+    #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) diagnostics: Duration,
     /// Rename, code actions and format (20 s).
-    #[serde(deserialize_with = "milliseconds")]
+    #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) edit: Duration,
     /// `initialize`, if the catalogue gives a server no `start-timeout` (45 s).
-    #[serde(deserialize_with = "milliseconds")]
+    #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) start: Duration,
     /// `shutdown` and `exit`, after which a server is killed (3 s).
-    #[serde(deserialize_with = "milliseconds")]
+    #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) stop: Duration,
     /// Any call of a tool, including all that it does (30 min).
-    #[serde(deserialize_with = "milliseconds")]
+    #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) tool: Duration,
     /// A task of another agent (10 min).
-    #[serde(deserialize_with = "milliseconds")]
+    #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) task: Duration,
 }
 
@@ -175,16 +190,20 @@ impl Default for Deadlines {
 }
 
 /// The size limits of files and answers.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct LimitSettings {
     /// The largest file that is opened as text, in bytes (64 MiB).
+    #[schemars(range(min = 1, max = 1_u64 << 31))]
     pub(crate) max_file_bytes: u64,
     /// The size that an answer is kept under, in bytes (24 000).
+    #[schemars(range(min = 1_000, max = 1 << 24))]
     pub(crate) answer_bytes: usize,
     /// Locations, symbols or diagnostics in one answer if the caller gives no limit (100).
+    #[schemars(range(min = 1, max = 100_000))]
     pub(crate) answer_items: usize,
     /// Files in a walk through the workspace (100 000).
+    #[schemars(range(min = 1, max = 10_000_000))]
     pub(crate) walk_files: usize,
 }
 
@@ -195,7 +214,7 @@ impl Default for LimitSettings {
 }
 
 /// The selection of skills.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct SkillSettings {
     /// Folders of skills, or skills themselves, beside the usual ones: absolute, below `~/`, or
@@ -206,10 +225,11 @@ pub(crate) struct SkillSettings {
 }
 
 /// The settings of the log.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct LogSettings {
     /// `off`, `error`, `warn`, `info` (the default), `debug` or `trace`.
+    #[schemars(extend("enum" = ["off", "error", "warn", "info", "debug", "trace"]))]
     pub(crate) level: String,
 }
 
@@ -220,12 +240,13 @@ impl Default for LogSettings {
 }
 
 /// The record of calls.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct AuditSettings {
     /// True to keep the record (the default).
     pub(crate) enabled: bool,
     /// The size in bytes at which the file is rotated, replacing the previous old one (8 MiB).
+    #[schemars(range(min = 10_000, max = 1_u64 << 32))]
     pub(crate) max_bytes: u64,
 }
 
@@ -238,7 +259,7 @@ impl Default for AuditSettings {
 impl Settings {
     /// Returns the JSON Schema of `lsp-tools.toml`.
     pub(crate) fn json_schema() -> serde_json::Value {
-        schema::json_schema("lsp-tools.toml", SETTINGS)
+        schema::json_schema("lsp-tools.toml", &SETTINGS_FIELDS)
     }
 
     /// Loads the settings of `layers`, given from the weakest to the strongest, over the defaults;
@@ -251,12 +272,12 @@ impl Settings {
         let (mut merged, mut left_out, mut access) = (Table::new(), Vec::new(), Vec::new());
         let mut mounts = MountConfig::default();
         for layer in layers {
-            let mut table = layer.read(SETTINGS)?;
+            let mut table = layer.read(&SETTINGS_FIELDS)?;
             left_out.extend(mounts.take_servers(layer, &mut table)?);
             left_out.extend(chats::strip_project_chats(layer, &mut table));
             left_out.extend(servers::strip_project_shares(layer, &mut table));
             if layer.origin == (LayerOrigin::Project { trusted: false }) {
-                left_out.extend(strip_launch_fields(&mut table, SETTINGS, &layer.file));
+                left_out.extend(strip_launch_fields(&mut table, &SETTINGS_FIELDS, &layer.file));
             }
             access.push(AccessLayer::take_from(layer, &mut table)?);
             merge(&mut merged, table);

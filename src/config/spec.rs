@@ -10,10 +10,12 @@ mod untrusted;
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::catalogue::marker::ConfigMarker;
 use super::layer::merge;
+use super::schema::AnyTable;
 use crate::text::Encoding;
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -21,17 +23,17 @@ pub(crate) use builds::{BuildFile, SourceRoots};
 pub(crate) use judge::JudgeRule;
 pub(crate) use membership::MembershipRule;
 pub(crate) use packages::{InstallSpec, Recipe, RequiredProgram};
+#[cfg(test)]
+pub(crate) use rules::IdleSign;
 pub(crate) use rules::{
     BackgroundCheckRule, DiagnosticsRule, DiagnosticsSource, FailedCheck, FallsShort, LeftOutFinding,
     MoveSymbolRule, NotebookRule, ReadinessRule, ReloadRule, SyncRule,
 };
-#[cfg(test)]
-pub(crate) use rules::{IdleSign, ReadySign};
 pub use untrusted::UntrustedLaunch;
 pub(crate) use untrusted::{FileSign, ShortfallRule, ToolchainProxy};
 
 /// One language: the signs of its files and the servers for it.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Language {
     /// The usual name ("C#").
@@ -60,16 +62,20 @@ pub struct Language {
     pub(crate) data: bool,
     /// True if its files build or set up code in other languages.
     #[serde(default)]
+    #[schemars(extend("x-launch" = true))]
     pub(crate) support: bool,
     /// Keys of the servers used by default, the first one navigates.
     #[serde(default)]
+    #[schemars(extend("x-launch" = true))]
     pub(crate) servers: Vec<String>,
-    /// Keys of the servers that replace those if they are installed, the best first; those that do
-    /// not navigate join the one that does.
+    /// Keys of the servers that replace `servers` if they are installed, the best first; those that
+    /// do not navigate join the one that does.
     #[serde(default)]
+    #[schemars(extend("x-launch" = true))]
     pub(crate) alternatives: Vec<String>,
     /// Keys of the servers that `lsp-tools install` installs for the language; `servers` if empty.
     #[serde(default)]
+    #[schemars(extend("x-launch" = true))]
     pub(crate) install: Vec<String>,
     /// True if settings name the servers, so that the installed ones do not matter.
     #[serde(skip)]
@@ -110,7 +116,7 @@ impl Language {
 ///
 /// `command`, `env`, `settings` and `initialization_options` may hold placeholders;
 /// [`ServerSpec::expand`] fills them in.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ServerSpec {
     /// The usual name.
@@ -123,20 +129,23 @@ pub struct ServerSpec {
     pub languages: Vec<String>,
     /// The command of lsp-tools that starts it ("copilot"); it is not used for files.
     pub door: Option<String>,
-    /// Program and arguments.
+    /// The program and its arguments.
+    #[schemars(extend("x-launch" = true))]
     pub command: Vec<String>,
     /// The arguments with which its program prints the version of the server. Empty if the program
     /// is an interpreter that prints only its own.
     #[serde(default = "usual_version_arguments")]
+    #[schemars(extend("x-launch" = true))]
     pub(crate) version: Vec<String>,
     /// Environment variables added for the server's process.
     #[serde(default)]
+    #[schemars(extend("x-launch" = true))]
     pub env: BTreeMap<String, String>,
     /// File or folder names that mark a project's root; the nearest folder above a file that has
     /// one is the root. One that begins with `*` stands for any name with that ending ("*.sln").
     #[serde(default)]
     pub root_markers: Vec<String>,
-    /// Those of the markers that count only if no folder above has a stronger sign.
+    /// Those of `root-markers` that count only if no folder above has a stronger sign.
     #[serde(default)]
     pub(crate) weak_root_markers: WeakRootMarkers,
     /// True to start it only with a root marker (a Deno server in a Node project).
@@ -147,33 +156,37 @@ pub struct ServerSpec {
     #[serde(default)]
     pub root_topmost: bool,
     /// The markers of a project of projects that one process serves whole. The nearest folder that
-    /// has one is the root, before any of the root markers is searched for.
+    /// has one is the root, before any of `root-markers` is searched for.
     #[serde(default)]
     pub(crate) root_workspaces: Vec<ConfigMarker>,
-    /// The list of folders in it that do not belong to it: they are projects of their own.
-    pub(crate) root_excludes: Option<ConfigMarker>,
-    /// The list of the folders that belong to it, as globs.
-    pub(crate) root_members: Option<ConfigMarker>,
-    /// True if the topmost of those folders is the root, not the nearest.
+    /// True if the topmost folder with one of `root-workspaces` is the root, not the nearest.
     #[serde(default)]
     pub root_workspaces_topmost: bool,
     /// Packages of the workspace that are roots, since they pin another version of its `judge` than
     /// the folders above them; outer ones first.
     #[serde(skip)]
     pub(crate) own_roots: Vec<WorkspacePath>,
+    /// The list, in a marker of `root-workspaces`, of folders that do not belong to that project:
+    /// they are projects of their own.
+    pub(crate) root_excludes: Option<ConfigMarker>,
+    /// The list of the folders that belong to that project, as globs.
+    pub(crate) root_members: Option<ConfigMarker>,
     /// The signs that a project wants this server.
     #[serde(default)]
+    #[schemars(extend("x-launch" = true))]
     pub(crate) configured_by: Vec<ConfigMarker>,
     /// All project settings that affect its analysis; unknown if empty.
     #[serde(default)]
+    #[schemars(extend("x-launch" = true))]
     pub(crate) project_settings: Vec<ConfigMarker>,
     /// The kinds of requests that the server gets.
     #[serde(default)]
     pub(crate) features: ServerFeatures,
-    /// The questions of [`ServerQuestion`] that it answers; many servers do not know them.
+    /// The questions that it answers, of those that many servers do not know.
     #[serde(default)]
     pub(crate) answers: Vec<ServerQuestion>,
-    /// Those that it answers from the project of the file alone, if its root has several.
+    /// Those of `answers` that it answers from the project of the file alone, if its root has
+    /// several.
     #[serde(default)]
     pub(crate) answers_of_project: Vec<ServerQuestion>,
     /// Set if a type may implement an interface of another root without naming it: the way to join
@@ -184,67 +197,85 @@ pub struct ServerSpec {
     pub(crate) unchecked: Vec<UncheckedAspect>,
     /// A description of its findings ("undefined names, no type errors"), shown while other servers
     /// that `install` brings for the language are missing.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) for_more: Option<String>,
     /// The package whose version decides its reports.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) judge: Option<JudgeRule>,
     /// Messages by which it objects to the project's configuration.
     #[serde(default)]
+    #[schemars(extend("x-launch" = true))]
     pub(crate) complaints: Vec<RegexPattern>,
     /// True if warnings that it publishes for a configuration file are findings of its command
     /// line.
     #[serde(default)]
+    #[schemars(extend("x-launch" = true))]
     pub(crate) configuration_warnings: bool,
     /// Names of configuration files for which it publishes findings, perhaps none, each time that
     /// it loads them.
     #[serde(default)]
+    #[schemars(extend("x-launch" = true))]
     pub(crate) configuration_findings: Vec<String>,
     /// Settings that name another file of settings, relative to their own.
     #[serde(default)]
+    #[schemars(extend("x-launch" = true))]
     pub(crate) extends: Vec<ConfigMarker>,
     /// The request that shows that a file is outside the server's project.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) outside: Option<MembershipRule>,
     /// The ways to install it.
     #[serde(default)]
+    #[schemars(extend("x-launch" = true))]
     pub install: InstallSpec,
     /// The answer to `workspace/configuration`, by section, and the content of
     /// `workspace/didChangeConfiguration`.
     #[serde(default)]
+    #[schemars(with = "AnyTable", extend("x-launch" = true))]
     pub settings: toml::Table,
+    /// Settings that apply below `settings` as long as the root has no sign of a configuration of
+    /// its own.
+    #[serde(default)]
+    #[schemars(extend("x-launch" = true))]
+    pub(crate) settings_unless: Vec<SettingsUnless>,
+    /// Settings that go over the others if the project pins a version of its `judge`, with
+    /// `${version}` for that or the oldest of a range.
+    #[serde(default)]
+    #[schemars(with = "AnyTable", extend("x-launch" = true))]
+    pub(crate) settings_for_version: toml::Table,
     /// The parts that a project may lack for complete answers.
     #[serde(default)]
+    #[schemars(extend("x-launch" = true))]
     pub(crate) set_up: Vec<SetUp>,
-    /// The server whose `set_up` holds for this one as well.
+    /// The server whose `set-up` holds for this one as well.
+    #[schemars(extend("x-launch" = true))]
     pub set_up_as: Option<String>,
     /// The file in which the project's builds record how files are compiled.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) build_file: Option<BuildFile>,
     /// The rule for the folders in which packages start.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) source_roots: Option<SourceRoots>,
+    /// The settings that it reads only at its start; it is restarted when one of them changes.
+    #[serde(default)]
+    pub(crate) restarts_with: Vec<ConfigMarker>,
     /// The files of the user that it reads, relative to the home folder. Its findings follow from
     /// these, the workspace, its Python environment and its own installation; unknown if absent.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) reads_outside: Option<Vec<String>>,
     /// True if its findings do not depend on the name of the workspace's folder.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) ignores_root_name: Option<bool>,
     /// Names of folders, in the root and above it, into which packages are installed: it is
     /// restarted when the packages change.
     #[serde(default)]
     pub packages_in: Vec<String>,
-    /// The settings that it reads only at its start; it is restarted when one of them changes.
-    #[serde(default)]
-    pub(crate) restarts_with: Vec<ConfigMarker>,
-    /// Settings that apply below those as long as the root has no sign of a configuration of their
-    /// own.
-    #[serde(default)]
-    pub(crate) settings_unless: Vec<SettingsUnless>,
-    /// Settings that go over the others if the project pins a version of its judge, with
-    /// `${version}` for that or the oldest of a range.
-    #[serde(default)]
-    pub(crate) settings_for_version: toml::Table,
     /// True if it requests its settings (`workspace/configuration`) right after its start, at least
     /// its newer versions. A further notification of settings makes it start over.
     #[serde(default)]
     pub asks_for_settings: bool,
     /// `initializationOptions` of the `initialize` request.
     #[serde(default)]
+    #[schemars(with = "AnyTable", extend("x-launch" = true))]
     pub initialization_options: toml::Table,
     /// The encoding in which it counts columns, regardless of the announced one.
     pub(crate) position_encoding: Option<Encoding>,
@@ -259,51 +290,65 @@ pub struct ServerSpec {
     pub(crate) readiness: ReadinessRule,
     /// The rule for making it notice changes on disk.
     #[serde(default)]
+    #[schemars(extend("x-launch" = true))]
     pub(crate) reload: ReloadRule,
     /// The rule for moving a symbol to another file, if it can.
     pub(crate) move_symbol: Option<MoveSymbolRule>,
     /// The prerequisites, beside the server itself, of its full function.
     #[serde(default)]
+    #[schemars(extend("x-launch" = true))]
     pub(crate) hollow: Vec<ServerPrerequisite>,
     /// Known faults, in sentences.
     #[serde(default)]
     pub faults: Vec<String>,
     /// The time limit of `initialize`, in seconds.
+    #[schemars(range(min = 1, max = 3_600))]
     pub start_timeout: Option<u64>,
     /// True to give a Python project's virtual environment to the server (`VIRTUAL_ENV`, PATH and
     /// `python-path-setting`).
     #[serde(default)]
+    #[schemars(extend("x-launch" = true))]
     pub python_environment: bool,
     /// Dotted settings key that takes the path of the project's Python interpreter
     /// ("python.pythonPath").
+    #[schemars(extend("x-launch" = true))]
     pub python_path_setting: Option<String>,
-    /// Dotted key of its initialization options that takes the same path
+    /// Dotted key of its initialization options that takes the same path as `python-path-setting`
     /// ("workspace.environmentPath").
+    #[schemars(extend("x-launch" = true))]
     pub python_path_option: Option<String>,
     /// The way to give it an environment of which nothing may be run; it gets none if this is
     /// absent.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) python_unrun: Option<PythonUnrun>,
     /// True if it runs an interpreter of the project unless an interpreter is given to it.
     #[serde(default)]
+    #[schemars(extend("x-launch" = true))]
     pub python_finds_own: bool,
     /// True if it takes the first `python3` on PATH for the project's interpreter.
     #[serde(default)]
+    #[schemars(extend("x-launch" = true))]
     pub python_on_path: bool,
     /// True if it needs the trust of the project's owner before it may start, because its start
     /// runs the project's code.
     #[serde(default)]
+    #[schemars(extend("x-launch" = true))]
     pub runs_project_code: bool,
-    /// The way to start it without that trust; it is not started then if this is absent.
+    /// The way to start it before the project is trusted, if it has `runs-project-code`. Without it
+    /// the server is not started then.
+    #[schemars(extend("x-launch" = true))]
     pub untrusted: Option<UntrustedLaunch>,
     /// The toolchain proxy that a program of the command's name on PATH may be.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) proxy: Option<ToolchainProxy>,
     /// True to use this server only if a setting names it.
     #[serde(default)]
+    #[schemars(extend("x-launch" = true))]
     pub disabled: bool,
 }
 
 /// The way to give a server a Python environment of which nothing may be run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum PythonUnrun {
     /// By an interpreter of ours that gives the environment's answers, and imports nothing from it.
@@ -313,7 +358,7 @@ pub(crate) enum PythonUnrun {
 }
 
 /// The kinds of requests that a server gets if several share a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct ServerFeatures {
     /// Hover, definition, references, symbols, hierarchies, signatures, completion, rename.
@@ -333,7 +378,7 @@ impl Default for ServerFeatures {
 }
 
 /// A question that many servers do not know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ServerQuestion {
     /// The callers and the callees of a function.
@@ -353,7 +398,7 @@ pub(crate) enum ServerQuestion {
 }
 
 /// The aspects that a server's diagnostics may not cover.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum UncheckedAspect {
     /// The existence of import targets.
@@ -373,7 +418,7 @@ impl UncheckedAspect {
 }
 
 /// Root markers that may also be one of several files of a project.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct WeakRootMarkers {
     /// The markers.
@@ -383,28 +428,29 @@ pub(crate) struct WeakRootMarkers {
 }
 
 /// Settings that apply unless the project has its own.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct SettingsUnless {
     /// The signs of the project's own.
     pub(crate) configured_by: Vec<ConfigMarker>,
     /// The settings.
+    #[schemars(with = "AnyTable")]
     pub(crate) settings: toml::Table,
 }
 
 /// A part that a certain kind of project needs and may not have yet.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct SetUp {
     /// The signs of such a project.
     #[serde(rename = "where")]
     pub(crate) of: Vec<ConfigMarker>,
-    /// The signs that it is there, in the root or a folder above it.
-    pub(crate) unless: Vec<ConfigMarker>,
     /// Signs of which one must be there as well, in the root or a folder above it; empty if none is
     /// required.
     #[serde(default)]
     pub(crate) with: Vec<ConfigMarker>,
+    /// The signs that it is there, in the root or a folder above it.
+    pub(crate) unless: Vec<ConfigMarker>,
     /// The loss without it, and the command that makes it.
     pub(crate) message: String,
     /// A Python environment is another sign that it is there.
@@ -508,8 +554,9 @@ fn usual_version_arguments() -> Vec<String> {
 }
 
 /// A regular expression.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
+#[schemars(with = "String")]
 pub(crate) struct RegexPattern(regex::Regex);
 
 impl TryFrom<String> for RegexPattern {
@@ -541,7 +588,7 @@ impl RegexPattern {
 }
 
 /// Something a server needs beside itself.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ServerPrerequisite {
     /// A program that must be on PATH.

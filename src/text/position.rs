@@ -97,7 +97,7 @@ impl fmt::Display for LineColumn {
 
 /// The unit in which a language server counts the characters of a line (LSP 3.17,
 /// `PositionEncodingKind`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub(crate) enum Encoding {
     /// UTF-8 code units: bytes.
     #[serde(rename = "utf-8")]

@@ -11,7 +11,7 @@ const MAX_CODE_LINES: &[(&str, usize)] = &[
     ("text", 4_340),
     ("platform", 2_850),
     ("workspace", 7_945),
-    ("config", 4_715),
+    ("config", 4_377),
     ("process", 2_740),
     ("rpc", 1_150),
     ("lsp", 14_515),

@@ -1,5 +1,4 @@
 use super::*;
-use crate::config::catalogue::catalogue_fields::tests::words_of;
 use crate::config::{Catalogue, Settings};
 
 const FILE: &str = ".lsp-tools/lsp-tools.toml";
@@ -67,14 +66,4 @@ fn invalid_access_setting_is_reported_with_its_line() {
         let error = load(LayerOrigin::User, text).expect_err(text).to_string();
         assert!(error.contains(wanted), "{error}");
     }
-}
-
-#[test]
-fn access_setting_keys_equal_the_fields_of_serde_types() {
-    let keys = |fields: &[ConfigField]| fields.iter().map(|field| field.key).collect::<Vec<_>>();
-    assert_eq!(words_of::<AccessSettings>(), keys(ACCESS));
-    assert_eq!(words_of::<Permissions>(), keys(PERMISSIONS));
-    assert_eq!(words_of::<HookLists>(), keys(HOOKS));
-    assert_eq!(words_of::<HookSettings>(), keys(HOOK));
-    assert_eq!(words_of::<AgentSettings>(), keys(AGENT));
 }

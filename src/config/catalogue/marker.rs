@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::CstRootNode;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::workspace::{Workspace, WorkspacePath};
@@ -17,7 +18,7 @@ const MAX_MARKER_FILE_BYTES: u64 = 1 << 20;
 ///
 /// A section is a path of keys, with dots between them, in TOML and JSON; in `go.mod` and `go.work`
 /// the first word of a line; elsewhere a line `[section]`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(from = "String")]
 pub(crate) struct ConfigMarker {
     file: String,

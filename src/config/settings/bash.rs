@@ -2,26 +2,16 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::milliseconds::milliseconds;
-use crate::config::schema::ConfigFieldType::{Choice, Number, Texts};
-use crate::config::schema::{ConfigField, launch, plain};
+use super::milliseconds::Milliseconds;
 
-pub(super) const BASH: &[ConfigField] = &[
-    plain("timeout-ms", Number(1, 86_400_000)),
-    plain("max-timeout-ms", Number(1, 86_400_000)),
-    plain("output-bytes", Number(1_000, 1 << 24)),
-    plain("background", Number(0, 1_000)),
-    launch("sandbox", Choice(&["auto", "required", "off"])),
-    launch("network", Choice(&["open", "no-tcp"])),
-    launch("caches", Choice(&["private", "shared"])),
-    launch("writable", Texts),
-    launch("env", Texts),
-];
+/// The longest time limit of a command, in milliseconds.
+const MAX_COMMAND_MS: u64 = 86_400_000;
 
 /// The restriction of commands to the folders that they may write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum SandboxMode {
     /// Wherever the kernel supports it; each answer states whether it is active.
@@ -34,7 +24,7 @@ pub(crate) enum SandboxMode {
 }
 
 /// The network access of commands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum NetworkAccess {
     /// The access of their user.
@@ -46,7 +36,7 @@ pub(crate) enum NetworkAccess {
 }
 
 /// The caches of package managers and build tools that commands write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum CacheSharing {
     /// Their own, one set for each workspace. The user's can be read.
@@ -57,34 +47,43 @@ pub(crate) enum CacheSharing {
 }
 
 /// Commands that the tool `bash` runs.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+// As for the deadlines: these durations have no serialized form.
+#[schemars(!default)]
 pub(crate) struct BashSettings {
     /// The time limit of a command if the caller gives none (120 s).
-    #[serde(rename = "timeout-ms", deserialize_with = "milliseconds")]
+    #[serde(rename = "timeout-ms", with = "Milliseconds::<MAX_COMMAND_MS>")]
     pub(crate) timeout: Duration,
     /// The longest time limit that a caller may set (600 s). Commands in the background may take
     /// longer.
-    #[serde(rename = "max-timeout-ms", deserialize_with = "milliseconds")]
+    #[serde(rename = "max-timeout-ms", with = "Milliseconds::<MAX_COMMAND_MS>")]
     pub(crate) max_timeout: Duration,
     /// The size of each of the two output streams in an answer, in bytes (10,000).
+    #[schemars(range(min = 1_000, max = 1 << 24))]
     pub(crate) output_bytes: usize,
     /// The number of background commands per session (16). Commands that have ended count until
     /// newer ones replace them.
+    #[schemars(range(min = 0, max = 1_000))]
     pub(crate) background: usize,
     /// The restriction of commands to the folders that they may write (`auto`).
+    #[schemars(extend("x-launch" = true))]
     pub(crate) sandbox: SandboxMode,
     /// The network access of commands (`open`). It applies only to sandboxed commands.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) network: NetworkAccess,
     /// The caches that commands write (`private`). This applies only to sandboxed commands: others
     /// write all that their user may.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) caches: CacheSharing,
     /// The writable paths beside the workspace and the folders for temporary files and caches
     /// (none), each with all that is beneath it. A path is absolute, or begins with `~/` or a
     /// variable (`$CARGO_HOME/registry`). A path that does not exist is ignored.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) writable: Vec<String>,
     /// Names of variables that they get beside those that language servers get; `*` at the end
     /// stands for anything. Only these can contain a secret.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) env: Vec<String>,
 }
 

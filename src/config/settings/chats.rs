@@ -1,18 +1,14 @@
 //! `[chats]`: the access of agents to the user's chats, and the folders that hold them. Only the
 //! user's own settings count: chats are private, and a project must not be able to have them read.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Table;
 
 use crate::config::layer::{Layer, LayerOrigin};
-use crate::config::schema::ConfigFieldType::{Flag, Texts};
-use crate::config::schema::{ConfigField, plain};
-
-pub(super) const CHATS: &[ConfigField] =
-    &[plain("enabled", Flag), plain("vscode", Texts), plain("copilot-cli", Texts)];
 
 /// The access of agents to the user's chats, and the folders of these chats.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct ChatSettings {
     /// True to offer tools that read the chats (the default is false).

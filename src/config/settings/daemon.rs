@@ -2,19 +2,15 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::config::schema::ConfigFieldType::Number;
-use crate::config::schema::{ConfigField, plain};
-
-/// The keys of `[daemon]`.
-pub(super) const DAEMON: &[ConfigField] = &[plain("idle-stop-s", Number(1, 604_800))];
-
 /// The conditions on which the daemon ends.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct DaemonSettings {
     /// Seconds without a client after which it ends (1800).
+    #[schemars(range(min = 1, max = 604_800))]
     pub(crate) idle_stop_s: u64,
 }
 

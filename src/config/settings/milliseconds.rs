@@ -2,9 +2,16 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
-/// Reads a whole number of milliseconds.
-pub(super) fn milliseconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    u64::deserialize(deserializer).map(Duration::from_millis)
+/// A positive whole number of milliseconds, at most `MAX`.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Milliseconds<const MAX: u64>(#[schemars(range(min = 1, max = MAX))] u64);
+
+impl<const MAX: u64> Milliseconds<MAX> {
+    /// Reads such a number as a duration.
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+        <Self as Deserialize>::deserialize(deserializer).map(|Self(number)| Duration::from_millis(number))
+    }
 }

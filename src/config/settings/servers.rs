@@ -5,43 +5,38 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Table;
 
 use crate::config::layer::{Layer, LayerOrigin};
-use crate::config::schema::ConfigFieldType::Number;
-use crate::config::schema::{ConfigField, plain};
-
-/// The keys of `[servers]`.
-pub(super) const SERVERS: &[ConfigField] = &[
-    plain("idle-stop-s", Number(1, 86_400)),
-    plain("memory-budget-mb", Number(64, 1 << 20)),
-    plain("max-open-documents", Number(1, 10_000)),
-    plain(MACHINE_SHARES[0], Number(64, 1 << 24)),
-    plain(MACHINE_SHARES[1], Number(1, 1_000)),
-];
 
 /// The keys that all of a user's workspaces share.
 const MACHINE_SHARES: [&str; 2] = ["machine-memory-budget-mb", "machine-starts"];
 
 /// The resource limits of running servers.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct ServerSettings {
     /// Seconds without a question after which a server is stopped (600).
+    #[schemars(range(min = 1, max = 86_400))]
     pub(crate) idle_stop_s: u64,
     /// Resident memory of all servers of a workspace and their children together, in MiB, above
     /// which the least recently used one is stopped (4096). A server that is the only one, or was
     /// used within the last minute, is not stopped.
+    #[schemars(range(min = 64, max = 1 << 20))]
     pub(crate) memory_budget_mb: u64,
     /// Documents that one server has open at a time (256).
+    #[schemars(range(min = 1, max = 10_000))]
     pub(crate) max_open_documents: usize,
     /// Resident memory of the servers of all the user's workspaces and their children together, in
     /// MiB, above which the least recently used one is stopped, in any workspace (half of the
     /// machine's memory, at least 4096).
+    #[schemars(range(min = 64, max = 1 << 24))]
     pub(crate) machine_memory_budget_mb: Option<u64>,
     /// Servers of all the user's workspaces that are being started at the same time (the number of
     /// cores, at least 2).
+    #[schemars(range(min = 1, max = 1_000))]
     pub(crate) machine_starts: Option<usize>,
 }
 

@@ -1,7 +1,4 @@
-use super::fields::{AUDIT, DEADLINES, LIMITS, LOG, SKILLS};
 use super::*;
-use crate::config::access::ACCESS;
-use crate::config::mounts::mount_fields::MCP;
 
 const FILE: &str = "lsp-tools.toml";
 
@@ -122,24 +119,6 @@ fn untrusted_project_settings_choose_no_servers_but_apply_otherwise() {
 }
 
 #[test]
-fn setting_keys_equal_the_fields_of_serde_types() {
-    use crate::config::catalogue::catalogue_fields::tests::words_of;
-    // These are kept layer by layer.
-    let apart = |key: &&str| ACCESS.iter().chain([&MCP]).any(|field| field.key == *key);
-    let merged = SETTINGS.iter().map(|field| field.key).filter(|key| !apart(key));
-    assert_eq!(words_of::<Settings>(), merged.collect::<Vec<_>>());
-    assert_eq!(words_of::<AuditSettings>(), AUDIT.iter().map(|field| field.key).collect::<Vec<_>>());
-    assert_eq!(words_of::<Deadlines>(), DEADLINES.iter().map(|field| field.key).collect::<Vec<_>>());
-    assert_eq!(
-        words_of::<ServerSettings>(),
-        servers::SERVERS.iter().map(|field| field.key).collect::<Vec<_>>()
-    );
-    assert_eq!(words_of::<LimitSettings>(), LIMITS.iter().map(|field| field.key).collect::<Vec<_>>());
-    assert_eq!(words_of::<SkillSettings>(), SKILLS.iter().map(|field| field.key).collect::<Vec<_>>());
-    assert_eq!(words_of::<LogSettings>(), LOG.iter().map(|field| field.key).collect::<Vec<_>>());
-}
-
-#[test]
 fn bash_writable_paths_must_be_absolute_and_trusted_for_projects() {
     let (settings, _) =
         load(LayerOrigin::User, "[bash]\nwritable = ['/srv', '~/x', '~', '$GOPATH/pkg']\n").unwrap();
@@ -180,8 +159,12 @@ fn project_cannot_set_what_all_workspaces_share() {
 fn json_schema_has_the_keys_and_bounds_that_are_checked() {
     let schema = Settings::json_schema();
     let properties = schema["properties"].as_object().expect("properties");
-    assert_eq!(properties.len(), SETTINGS.len());
+    assert_eq!(properties.len(), SETTINGS_FIELDS.len());
     let hover = &properties["deadlines"]["properties"]["hover"];
-    assert_eq!(*hover, serde_json::json!({"type": "integer", "minimum": 1, "maximum": 3_600_000}));
+    let wanted = serde_json::json!({"type": "integer", "minimum": 1, "maximum": 3_600_000, "description": "Hover (10 s)."});
+    assert_eq!(*hover, wanted);
     assert_eq!(schema["additionalProperties"], false);
+    for schema in [schema, Catalogue::json_schema()] {
+        assert!(!schema.to_string().contains(r#""description":"""#), "each key is described");
+    }
 }

@@ -1,20 +1,21 @@
 //! The rules for what builds tell a server, and for a project without a build.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::RegexPattern;
 
 /// The file in which a project's builds record how files are compiled, and its possible folders.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct BuildFile {
     /// Its name.
     pub(crate) name: String,
-    /// The folders, relative to the root, that the server searches by itself.
-    pub(crate) itself: Vec<String>,
     /// Files in the root that have the same purpose, if builds leave none.
     #[serde(default)]
     pub(crate) instead: Vec<String>,
+    /// The folders, relative to the root, that the server searches by itself.
+    pub(crate) itself: Vec<String>,
     /// The folders of builds, relative to the root, in this order; a `*` stands for any part of one
     /// name.
     pub(crate) folders: Vec<String>,
@@ -38,7 +39,7 @@ impl BuildFile {
 
 /// The folders that a server receives in its settings for a project without a build file: those in
 /// which the packages of its files start.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct SourceRoots {
     /// Build files in the root, of which one is enough.

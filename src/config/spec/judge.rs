@@ -1,12 +1,13 @@
 //! The package whose version decides a server's reports.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::config::catalogue::marker::ConfigMarker;
 
 /// A compiler, checker or linter that a project may pin, and the versions of it that a server works
 /// with.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct JudgeRule {
     /// The name, if it is no package.
@@ -18,8 +19,10 @@ pub(crate) struct JudgeRule {
     /// The program on the server's PATH that belongs to the package, if it is not the server.
     pub(crate) program: Option<String>,
     /// The first major version that the server works with.
+    #[schemars(range(min = 0, max = 1_000))]
     pub(crate) from_major: Option<u64>,
     /// The first major version that the server no longer works with.
+    #[schemars(range(min = 0, max = 1_000))]
     pub(crate) before_major: Option<u64>,
     /// True if the server gives the version of the package with its name (LSP 3.17, `serverInfo`).
     pub(crate) in_server_info: bool,
@@ -28,13 +31,13 @@ pub(crate) struct JudgeRule {
     pub(crate) required_by: Vec<ConfigMarker>,
     /// True if these settings state the oldest version.
     pub(crate) at_least: bool,
-    /// The newest release of each major version, in order. The newest in a project's range, or of
-    /// all if the project states none, is the project's version.
-    pub(crate) releases: Vec<String>,
     /// The first version that reports settings of the project that its command line refuses.
     pub(crate) silent_before: Option<String>,
     /// The settings that earlier versions may refuse without a report.
     pub(crate) silent_about: Vec<ConfigMarker>,
+    /// The newest release of each major version, in order. The newest in a project's range, or of
+    /// all if the project states none, is the project's version.
+    pub(crate) releases: Vec<String>,
 }
 
 impl JudgeRule {

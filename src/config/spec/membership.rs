@@ -1,13 +1,15 @@
 //! The rule by which a server shows that it does not count a file to any project.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::RegexPattern;
 use crate::config::catalogue::marker::ConfigMarker;
+use crate::config::schema::AnyTable;
 
 /// A request whose answer shows that the server's project does not include a file.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct MembershipRule {
     /// Markers, in a folder above the file, of projects to which the rule applies; all if empty.
@@ -20,6 +22,7 @@ pub(crate) struct MembershipRule {
     /// The request.
     pub(crate) method: String,
     /// Its params; `${uri}` and `${path}` in strings stand for the file.
+    #[schemars(with = "AnyTable")]
     pub(crate) params: toml::Table,
     /// The part of the result that counts (RFC 6901); the whole result by default.
     #[serde(default)]

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The ways to install a server: packages by package manager, and the alternatives if these are not
 /// available.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct InstallSpec {
     /// Components of the user's Rust toolchain (`rust-analyzer`).
@@ -53,7 +54,7 @@ pub struct InstallSpec {
 
 /// The packages of one way to install a server, in the terms of [`InstallSpec`]. An installation is
 /// recorded in this form.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Recipe {
     /// Components of the user's Rust toolchain.
@@ -117,7 +118,7 @@ impl InstallSpec {
 }
 
 /// A program that is installed with a server unless PATH has one that is new enough.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct RequiredProgram {
     /// Its name ("go").

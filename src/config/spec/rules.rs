@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::RegexPattern;
 use crate::config::catalogue::marker::ConfigMarker;
+use crate::config::schema::AnyTable;
 
 /// The silence after which a server that was not measured counts as done.
 const UNMEASURED_QUIET_TIME: Duration = Duration::from_secs(1);
@@ -13,7 +15,7 @@ const UNMEASURED_QUIET_TIME: Duration = Duration::from_secs(1);
 const MEASURED_QUIET_TIME: Duration = Duration::from_millis(500);
 
 /// The rule for sending changes to a server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum SyncRule {
     /// The announced kind of synchronization.
@@ -27,7 +29,7 @@ pub(crate) enum SyncRule {
 }
 
 /// The way in which a server reads the notebooks that it announces to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum NotebookRule {
     /// Cells with commands of IPython.
@@ -42,18 +44,20 @@ pub(crate) enum NotebookRule {
 }
 
 /// The rule by which a server's diagnostics for exactly our text are recognised.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct DiagnosticsRule {
     /// The source to use.
     pub(crate) source: DiagnosticsSource,
     /// Milliseconds of silence after which unversioned pushes count as settled, if no better sign
     /// is known.
+    #[schemars(range(min = 1, max = 3_600_000))]
     pub(crate) quiet_ms: Option<u64>,
     /// True if the first push after opening is an empty list without meaning.
     pub(crate) first_empty_is_noise: bool,
     /// The number of pushes for each version; those before the last are about an older text (0
     /// stands for 1).
+    #[schemars(range(min = 1, max = 10))]
     pub(crate) pushes_per_version: u64,
     /// True if it checks only saved text: a `didSave` follows each change of the file on disk.
     pub(crate) on_save: bool,
@@ -61,6 +65,7 @@ pub(crate) struct DiagnosticsRule {
     pub(crate) idle: Option<IdleSign>,
     /// Milliseconds to wait for the first diagnostics of a document, beyond the usual deadline
     /// (slow linters).
+    #[schemars(range(min = 1, max = 3_600_000))]
     pub(crate) timeout_ms: Option<u64>,
     /// True if it publishes nothing when nothing changed. After a change that leaves its findings
     /// as they are, silence then means that the last push still holds, once a barrier request was
@@ -76,9 +81,11 @@ pub(crate) struct DiagnosticsRule {
     pub(crate) hints_are_findings: bool,
     /// Members added to the `didChange` that makes it check an unchanged text again, after another
     /// file changed (clangd's `forceRebuild`); it then pushes for that version in any case.
+    #[schemars(with = "AnyTable", extend("x-launch" = true))]
     pub(crate) recheck: toml::Table,
     /// A checker of the whole project that it runs beside its answers to pulls (rust-analyzer's
     /// `cargo check`); it pushes that checker's findings.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) background_check: Option<BackgroundCheckRule>,
     /// The way in which it reads notebooks.
     pub(crate) notebooks: NotebookRule,
@@ -89,24 +96,28 @@ pub(crate) struct DiagnosticsRule {
     /// True if its findings in a file change only after changes of which it is notified, so that
     /// they can be kept.
     pub(crate) keeps_findings: bool,
-    /// Findings by which it reports that there may be more.
-    pub(crate) falls_short: Vec<FallsShort>,
-    /// Findings that are not shown, because they are no faults in most projects.
-    pub(crate) left_out: Vec<LeftOutFinding>,
-    /// Findings by which it reports that one of its checkers has failed on a text: the text is sent
-    /// to it again.
-    pub(crate) failed_checks: Vec<FailedCheck>,
     /// The checkers (a diagnostic's `source`) whose start columns count bytes of UTF-8, regardless
     /// of the server's encoding.
     pub(crate) byte_columns: Vec<String>,
     /// Codes of findings that depend only on the existence of files and on their own text.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) about_files: Vec<String>,
     /// Lists of globs by which a project selects the files of its command line's check; of several
     /// files the first that exists.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) includes: Vec<ConfigMarker>,
     /// The lists of globs by which a project excludes files from its command line's check; of
     /// several files the first that exists.
+    #[schemars(extend("x-launch" = true))]
     pub(crate) excludes: Vec<ConfigMarker>,
+    /// Findings by which it reports that there may be more.
+    pub(crate) falls_short: Vec<FallsShort>,
+    /// Findings that are not shown, because they are no faults in most projects.
+    #[schemars(extend("x-launch" = true))]
+    pub(crate) left_out: Vec<LeftOutFinding>,
+    /// Findings by which it reports that one of its checkers has failed on a text: the text is sent
+    /// to it again.
+    pub(crate) failed_checks: Vec<FailedCheck>,
 }
 
 impl DiagnosticsRule {
@@ -124,7 +135,7 @@ impl DiagnosticsRule {
 }
 
 /// A checker that a server runs in the background, over the project on disk.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct BackgroundCheckRule {
     /// The usual name of the checker.
@@ -138,7 +149,7 @@ pub(crate) struct BackgroundCheckRule {
 }
 
 /// A finding by which a server reports that it has not checked everything.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct FallsShort {
     /// Its code.
@@ -153,7 +164,7 @@ pub(crate) struct FallsShort {
 }
 
 /// A finding that is shown only in projects whose own settings ask for it.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct LeftOutFinding {
     /// The checker: the `source` of the finding.
@@ -165,7 +176,7 @@ pub(crate) struct LeftOutFinding {
 }
 
 /// A finding by which a server reports that one of its checkers has failed.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct FailedCheck {
     /// The checker: the `source` of the finding.
@@ -175,7 +186,7 @@ pub(crate) struct FailedCheck {
 }
 
 /// The source of fresh diagnostics.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum DiagnosticsSource {
     /// Not measured: pull if offered, else pushes, by version if they have one.
@@ -195,7 +206,7 @@ pub(crate) enum DiagnosticsSource {
 }
 
 /// A notification that a server is done with a document.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct IdleSign {
     /// The notification's method; its params name the document in `uri`.
@@ -212,7 +223,7 @@ pub(crate) struct IdleSign {
 
 /// The rule for making a server notice files that were created, deleted or changed on disk while it
 /// did not have them open.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct ReloadRule {
     /// The names of the files to which the rule applies; if empty, it applies to all files that
@@ -221,6 +232,7 @@ pub(crate) struct ReloadRule {
     /// A request that makes it examine the disk. It is sent before the next question.
     pub(crate) method: Option<String>,
     /// The params of that request.
+    #[schemars(with = "AnyTable")]
     pub(crate) params: toml::Table,
     /// True to send a document to it again, with the same text, and to await its push, before a
     /// question about it.
@@ -228,6 +240,7 @@ pub(crate) struct ReloadRule {
     /// True if it never notices such changes, and is restarted.
     pub(crate) restart: bool,
     /// The milliseconds for which its answers may still be about the old files.
+    #[schemars(range(min = 1, max = 60_000))]
     pub(crate) settle_ms: Option<u64>,
 }
 
@@ -240,10 +253,10 @@ impl ReloadRule {
 
 /// The way in which a server moves a symbol to a file that the client names. LSP has no request for
 /// this: a code action has a command that takes the file.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct MoveSymbolRule {
-    /// The kind of that code action.
+    /// The kind of the code action.
     pub(crate) kind: String,
     /// The location of the absolute path in the first argument of its command (RFC 6901).
     pub(crate) argument: String,
@@ -253,13 +266,14 @@ pub(crate) struct MoveSymbolRule {
 }
 
 /// The conditions on which answers across files are complete.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct ReadinessRule {
     /// Starts of the titles of work-done progress that must begin and end after the first document
     /// was opened.
     pub(crate) progress: Vec<String>,
     /// Milliseconds within which that progress begins; otherwise the server counts as ready.
+    #[schemars(range(min = 1, max = 3_600_000))]
     pub(crate) grace_ms: Option<u64>,
     /// True if its answers about single files are correct before that progress ends. Only questions
     /// across files then wait for it.
@@ -269,30 +283,19 @@ pub(crate) struct ReadinessRule {
     /// Starts of the titles of work-done progress during which its answers about single files are
     /// correct already, though it is not quiescent: it only fills its caches.
     pub(crate) files_during: Vec<String>,
-    /// A notification that means "ready" once.
-    pub(crate) notification: Option<ReadySign>,
-    /// True if it registers its capabilities shortly before that sign, so that its start ends with
-    /// it.
-    pub(crate) ends_start: bool,
-    /// Milliseconds after its first document was opened for which an empty answer is not believed
-    /// and requested again, because it may come before the server has looked.
-    pub(crate) distrust_empty_ms: u64,
-    /// True if it reads the files of the project when it is asked about them, so that its first
-    /// answer across files is as complete as any later one.
-    pub(crate) reads_on_request: bool,
     /// Starts of the titles of work-done progress that is not indexing (a linter's run); `*` for
     /// all.
     pub(crate) not_indexing: Vec<String>,
     /// True if it knows, of the files outside every index, only those that are open.
     pub(crate) knows_open_files: bool,
-    /// Files that mark a folder of which it knows all files, at any depth.
-    pub(crate) knows_all_below: Vec<String>,
     /// Settings that list the files of a project. If the root has one of them, the server knows of
     /// the other files only those that are open.
     pub(crate) knows_open_files_where: Vec<ConfigMarker>,
     /// Settings that exclude files. If the root has one of them, the server knows nothing of the
     /// excluded files.
     pub(crate) leaves_files_out_where: Vec<ConfigMarker>,
+    /// Files that mark a folder of which it knows all files, at any depth.
+    pub(crate) knows_all_below: Vec<String>,
     /// True if it knows, of the projects within its root, only those with an open file.
     pub(crate) knows_open_projects: bool,
     /// True if the symbols that it lists by name are those of the project of the last queried file.
@@ -301,6 +304,18 @@ pub(crate) struct ReadinessRule {
     /// True if it compiles the project in one configuration, and knows nothing of the code of
     /// others.
     pub(crate) knows_one_configuration: bool,
+    /// Milliseconds after its first document was opened for which an empty answer is not believed
+    /// and requested again, because it may come before the server has looked.
+    #[schemars(range(min = 0, max = 60_000))]
+    pub(crate) distrust_empty_ms: u64,
+    /// True if it reads the files of the project when it is asked about them, so that its first
+    /// answer across files is as complete as any later one.
+    pub(crate) reads_on_request: bool,
+    /// A notification that means "ready" once.
+    pub(crate) notification: Option<ReadySign>,
+    /// True if it registers its capabilities shortly before `notification`, so that its start ends
+    /// with it.
+    pub(crate) ends_start: bool,
 }
 
 impl ReadinessRule {
@@ -311,7 +326,7 @@ impl ReadinessRule {
 }
 
 /// A notification by which a server reports that it is ready.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ReadySign {
     /// The notification's method.

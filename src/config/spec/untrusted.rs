@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::RegexPattern;
+use crate::config::schema::AnyTable;
 
 /// The start of a server in an untrusted project, if its ordinary start would run code of the
 /// project.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct UntrustedLaunch {
     /// Arguments after those of the command.
@@ -27,8 +29,10 @@ pub struct UntrustedLaunch {
     /// started.
     pub(crate) env_from: BTreeMap<String, Vec<String>>,
     /// Settings, merged over those of the server.
+    #[schemars(with = "AnyTable")]
     pub(crate) settings: toml::Table,
     /// `initializationOptions`, merged over those of the server.
+    #[schemars(with = "AnyTable")]
     pub(crate) initialization_options: toml::Table,
     /// Files with which it is not started at all, because they would make it run code of the
     /// project anyway.
@@ -39,7 +43,7 @@ pub struct UntrustedLaunch {
 
 /// A program on PATH under the names of other programs; it runs the one behind it, if that is
 /// installed.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ToolchainProxy {
     /// Its own name ("rustup").
@@ -55,7 +59,7 @@ pub(crate) struct ToolchainProxy {
 
 /// A file of a project that is a sign of something. Without `keys` and `matches` its existence is
 /// enough.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FileSign {
     /// The path, relative to a folder in which the server looks for it. One that begins with `*`
@@ -69,7 +73,7 @@ pub struct FileSign {
 }
 
 /// The loss of an untrusted start, and the projects that suffer it.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ShortfallRule {
     /// The omitted work, as a sentence without its full stop.

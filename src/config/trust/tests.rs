@@ -2,6 +2,9 @@ use crate::platform::canonicalize;
 use crate::platform::files::{MetadataExt, PermissionsExt, symlink};
 
 use super::*;
+use crate::config::catalogue::CATALOGUE_FIELDS;
+use crate::config::schema::{ConfigField, ConfigFieldType};
+use crate::config::settings::SETTINGS_FIELDS;
 use crate::config::{Catalogue, Layer, LayerOrigin, PinError};
 
 struct Bench {
@@ -30,7 +33,13 @@ fn bench() -> Bench {
 
 fn fields(servers: &str) -> LaunchFields {
     let layer = Layer::new(LayerOrigin::Project { trusted: false }, ".lsp-tools/servers.toml", servers);
-    LaunchFields::from_layers(Some(&layer), None).unwrap()
+    launch_fields(&layer, &CATALOGUE_FIELDS)
+}
+
+fn launch_fields(layer: &Layer, fields: &[ConfigField]) -> LaunchFields {
+    let mut found = LaunchFields::default();
+    found.add_layer(layer, fields).unwrap();
+    found
 }
 
 fn changes(state: TrustState) -> Vec<String> {
@@ -142,52 +151,88 @@ fn trust_survives_change_of_non_launch_fields() {
     assert!(trust.is_trusted(project, &harmless).unwrap().is_trusted());
 }
 
+/// The keys of `servers.toml` that an untrusted project sets, by table.
+const OPEN_CATALOGUE_KEYS: &str = "\
+    file: language server\n\
+    language.*: name extensions filenames shebangs language-id language-ids built-ins data\n\
+    server.*: name homepage languages door root-markers weak-root-markers root-required root-topmost \
+        root-workspaces root-workspaces-topmost root-excludes root-members features answers \
+        answers-of-project implements-unnamed unchecked restarts-with packages-in asks-for-settings \
+        position-encoding sync diagnostics readiness move-symbol faults start-timeout\n\
+    server.*.weak-root-markers: markers within\n\
+    server.*.features: navigation diagnostics format actions\n\
+    server.*.diagnostics: source quiet-ms first-empty-is-noise pushes-per-version on-save idle \
+        timeout-ms silent-when-same one-at-a-time stale-after-signature hints-are-findings notebooks \
+        sees-unsaved own-text keeps-findings byte-columns falls-short failed-checks\n\
+    server.*.diagnostics.idle: method field value work\n\
+    server.*.diagnostics.falls-short[]: code matches without-build-file reason\n\
+    server.*.diagnostics.failed-checks[]: source matches\n\
+    server.*.readiness: progress grace-ms files-first server-status files-during not-indexing \
+        knows-open-files knows-open-files-where leaves-files-out-where knows-all-below knows-open-projects \
+        symbols-of-last-file knows-one-configuration distrust-empty-ms reads-on-request notification \
+        ends-start\n\
+    server.*.readiness.notification: method field matches\n\
+    server.*.move-symbol: kind argument makes-file\n\
+";
+
+/// The keys of `lsp-tools.toml` that an untrusted project sets, by table.
+const OPEN_SETTINGS_KEYS: &str = "\
+    file: deadlines servers limits log bash daemon fetch library-docs permissions agents mcp chats \
+        answer-store end-of-turn-gate\n\
+    deadlines: hover definition references hierarchy symbols workspace-symbols completion signature \
+        diagnostics edit start stop tool task\n\
+    servers: idle-stop-s memory-budget-mb max-open-documents machine-memory-budget-mb machine-starts\n\
+    limits: max-file-bytes answer-bytes answer-items walk-files\n\
+    log: level\n\
+    bash: timeout-ms max-timeout-ms output-bytes background\n\
+    daemon: idle-stop-s\n\
+    fetch:\n\
+    library-docs:\n\
+    permissions: ask deny available excluded\n\
+    agents.*: description tools excluded ask deny\n\
+    mcp:\n\
+    chats: enabled vscode copilot-cli\n\
+";
+
+fn open_keys(fields: &[ConfigField], table: &str, found: &mut String) {
+    let open: Vec<_> = fields.iter().filter(|field| !field.launch).collect();
+    let keys: String = open.iter().map(|field| format!(" {}", field.key)).collect();
+    found.push_str(&format!("{table}:{keys}\n"));
+    for field in open {
+        let place = if table == "file" { field.key.clone() } else { format!("{table}.{}", field.key) };
+        match &field.shape {
+            ConfigFieldType::Record(inner) => open_keys(inner, &place, found),
+            ConfigFieldType::Named(each) => {
+                if let ConfigFieldType::Record(inner) = &**each {
+                    open_keys(inner, &format!("{place}.*"), found);
+                }
+            }
+            ConfigFieldType::List(each) => {
+                if let ConfigFieldType::Record(inner) = &**each {
+                    assert!(
+                        inner.iter().all(|field| !field.launch),
+                        "{place}: no launch field is taken out of a list"
+                    );
+                    open_keys(inner, &format!("{place}[]"), found);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 #[test]
-fn launch_fields_of_catalogue_equal_the_tested_list() {
-    let words = crate::config::catalogue::catalogue_fields::SERVER
-        .iter()
-        .filter(|field| field.launch)
-        .map(|field| field.key);
-    assert_eq!(
-        words.collect::<Vec<_>>(),
-        [
-            "command",
-            "version",
-            "env",
-            "configured-by",
-            "project-settings",
-            "for-more",
-            "judge",
-            "complaints",
-            "configuration-warnings",
-            "configuration-findings",
-            "extends",
-            "outside",
-            "install",
-            "settings",
-            "settings-unless",
-            "settings-for-version",
-            "set-up",
-            "set-up-as",
-            "build-file",
-            "source-roots",
-            "reads-outside",
-            "ignores-root-name",
-            "initialization-options",
-            "reload",
-            "hollow",
-            "python-environment",
-            "python-path-setting",
-            "python-path-option",
-            "python-unrun",
-            "python-finds-own",
-            "python-on-path",
-            "runs-project-code",
-            "untrusted",
-            "proxy",
-            "disabled",
-        ]
-    );
+fn keys_that_an_untrusted_project_sets_equal_the_reviewed_list() {
+    for (fields, reviewed) in
+        [(&CATALOGUE_FIELDS, OPEN_CATALOGUE_KEYS), (&SETTINGS_FIELDS, OPEN_SETTINGS_KEYS)]
+    {
+        let mut found = String::new();
+        open_keys(fields, "file", &mut found);
+        assert_eq!(
+            found, reviewed,
+            "mark a field `x-launch` if it affects which program runs, else list it here"
+        );
+    }
 }
 
 #[test]
@@ -350,7 +395,7 @@ fn trusted_hooks_of_replaced_project_folder_are_reported_as_lost() {
     let Bench { project, trust, .. } = &bench();
     let hooks =
         Layer::new(LayerOrigin::User, "lsp-tools.toml", "[[hooks.pre]]\ncommand = ['true']\n".to_owned());
-    let fields = LaunchFields::from_layers(None, Some(&hooks)).unwrap();
+    let fields = launch_fields(&hooks, &SETTINGS_FIELDS);
     trust.grant(project, &fields).unwrap();
     let lost = |fields: &LaunchFields| trust.recorded_hooks(project, fields, "").unwrap().lost;
     assert!(!lost(&fields) && lost(&LaunchFields::default()));
