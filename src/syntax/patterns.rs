@@ -355,7 +355,7 @@ type CompiledPatterns<'a> = (Option<&'a str>, &'static Patterns, Vec<(&'static s
 pub(super) fn from_hits(project: &Project<'_>, query: &NameLookupQuery<'_>, hits: &[Hit], hints: &mut Hints) {
     let mut known: Vec<CompiledPatterns<'_>> = Vec::new();
     for hit in hits {
-        let language = project.catalogue.language_of(&hit.path.name_lossy(), None);
+        let language = project.language(&hit.path);
         // Files with a grammar were parsed; a hit that was no definition there is none here.
         let has_grammar =
             language.is_some_and(|language| Grammar::for_language(language, hit.path.extension()).is_some());

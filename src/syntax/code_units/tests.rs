@@ -222,6 +222,25 @@ fn classes_of_tests_are_so_by_bases_in_other_files_and_names() {
 }
 
 #[test]
+fn script_without_extension_is_read_and_its_path_followed() {
+    let files = [
+        ("index.js", "exports.run = () => 1;\n"),
+        ("tests/fixtures/pm", "#!/usr/bin/env node\nrequire('../../').run();\n"),
+        ("tests/pm.test.js", "const bin = './fixtures/pm';\ntest('runs', () => exec(bin));\n"),
+        ("LICENSE", "run as you like\n"),
+    ];
+    let index = index(&files, "javascript");
+    let number = |path: &str| index.files.iter().position(|file| file.path.display() == path).unwrap();
+    let script = number("tests/fixtures/pm");
+    assert_eq!(index.files.len(), 3);
+    assert_eq!(index.importers(number("index.js")).collect::<Vec<_>>(), [script]);
+    assert_eq!(
+        index.quoting(script).iter().map(|(file, _)| *file).collect::<Vec<_>>(),
+        [number("tests/pm.test.js")]
+    );
+}
+
+#[test]
 fn files_that_cannot_be_read_are_a_gap() {
     let large = format!("x = 1{}\n", "\n# long".repeat(800_000));
     let whole = index(&[("a.py", "x = 1\n")], "python");

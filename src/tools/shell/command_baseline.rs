@@ -10,6 +10,7 @@ use crate::analysis::breakage::edited_text::EditedText;
 use crate::analysis::breakage::impact::language_of;
 use crate::analysis::context::{Context, LanguageFile};
 use crate::lsp::documents::view::View;
+use crate::syntax;
 use crate::workspace::{ChangeBatch, ChangeKind, WalkLimits, WorkspacePath};
 
 /// The maximum number of files that are checked before the command, and of changed ones after it.
@@ -134,9 +135,9 @@ fn texts_of(
     texts
 }
 
-/// Returns true if a file's name is that of code that servers check.
+/// Returns true if a file is code that servers check, by its name or first line.
 fn is_judged(context: &Context, path: &WorkspacePath) -> bool {
-    let language = context.catalogue().language_of(&path.name_lossy(), None);
+    let language = syntax::language_of(&context.workspace, context.catalogue(), path);
     language.is_some_and(|language| {
         let servers = context.catalogue().servers_for(language);
         !context.catalogue().is_data(language)
