@@ -225,7 +225,7 @@ fn classes_of_tests_are_so_by_bases_in_other_files_and_names() {
 fn script_without_extension_is_read_and_its_path_followed() {
     let files = [
         ("index.js", "exports.run = () => 1;\n"),
-        ("tests/fixtures/pm", "#!/usr/bin/env node\nrequire('../../').run();\n"),
+        ("tests/fixtures/pm", "#!/usr/bin/env node\nconst { run } = require('../../');\nrun();\n"),
         ("tests/pm.test.js", "const bin = './fixtures/pm';\ntest('runs', () => exec(bin));\n"),
         ("LICENSE", "run as you like\n"),
     ];
