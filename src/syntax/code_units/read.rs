@@ -511,8 +511,11 @@ impl<'a> WordCollector<'a> {
         }
         let is_name = self.source.grammar.names.contains(&node.kind());
         let is_text = matches!(node.kind(), "string_content" | "string_fragment");
-        if is_text && !is_import && quoted_paths::may_be_path(text) {
-            self.words.paths.push((text.to_owned(), self.source.position(node.start_byte())));
+        if is_text && !is_import {
+            let own = Some(text).filter(|text| quoted_paths::may_be_path(text)).map(str::to_owned);
+            let paths = own.into_iter().chain(quoted_paths::joined_path(self.source, node));
+            let at = self.source.position(node.start_byte());
+            self.words.paths.extend(paths.map(|path| (path, at)));
         }
         let is_quoted = is_text
             && text.len() <= MAX_QUOTED_NAME_BYTES

@@ -227,17 +227,34 @@ fn script_without_extension_is_read_and_its_path_followed() {
         ("index.js", "exports.run = () => 1;\n"),
         ("tests/fixtures/pm", "#!/usr/bin/env node\nconst { run } = require('../../');\nrun();\n"),
         ("tests/pm.test.js", "const bin = './fixtures/pm';\ntest('runs', () => exec(bin));\n"),
+        (
+            "tests/signal.test.js",
+            "const bin = join(here, 'fixtures', 'pm');\ntest('runs', () => exec(bin));\n",
+        ),
         ("LICENSE", "run as you like\n"),
     ];
     let index = index(&files, "javascript");
     let number = |path: &str| index.files.iter().position(|file| file.path.display() == path).unwrap();
     let script = number("tests/fixtures/pm");
-    assert_eq!(index.files.len(), 3);
+    assert_eq!(index.files.len(), 4);
     assert_eq!(index.importers(number("index.js")).collect::<Vec<_>>(), [script]);
-    assert_eq!(
-        index.quoting(script).iter().map(|(file, _)| *file).collect::<Vec<_>>(),
-        [number("tests/pm.test.js")]
-    );
+    let quoting: Vec<usize> = index.quoting(script).iter().map(|(file, _)| *file).collect();
+    assert_eq!(quoting, [number("tests/pm.test.js"), number("tests/signal.test.js")]);
+}
+
+#[test]
+fn path_in_several_strings_is_that_of_a_file() {
+    let files = [
+        ("tools/run.py", "print(1)\n"),
+        ("other/run.py", "print(2)\n"),
+        ("tests/a/test_join.py", "import os\nRUN = os.path.join(ROOT, \"tools\", \"run.py\")\n"),
+        ("tests/a/test_slash.py", "RUN = Path(__file__).parents[2] / \"tools\" / \"run.py\"\n"),
+        ("tests/a/test_other.py", "RUN = [\"tools\", \"run\"]\nshow(\"run\", 1, \"py\")\n"),
+    ];
+    let index = index(&files, "python");
+    let quoting: Vec<String> =
+        index.quoting(4).iter().map(|(file, _)| index.files[*file].path.display()).collect();
+    assert_eq!(quoting, ["tests/a/test_join.py", "tests/a/test_slash.py"]);
 }
 
 #[test]
