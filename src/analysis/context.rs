@@ -339,12 +339,8 @@ impl Context {
         if let Some(unsaved) = self.view.unsaved(path) {
             return Ok(self.catalogue().language_of(&name, unsaved.first_line().as_deref()));
         }
-        if self.catalogue().needs_first_line(&name) {
-            let text = self.workspace.read_text(path).map_err(from_read_error)?.text;
-            return Ok(self.catalogue().language_of(&name, text.lines().next()));
-        }
         self.workspace.stamp(path).map_err(from_read_error)?;
-        Ok(self.catalogue().language_of(&name, None))
+        Ok(self.catalogue().language_of_file(&self.workspace, path))
     }
 
     /// The text of a file in the caller's view: its unsaved text, else the content on disk.

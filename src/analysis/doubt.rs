@@ -45,15 +45,13 @@ pub(crate) enum Doubt {
     PlacesUnsearched { places: String },
     /// More files have the name than were searched.
     FilesUnsearched,
-    /// Some files are missing in the index of code, for a reason.
-    Unindexed(String),
-    /// Changes that were not examined, and why.
-    ChangeUnread(String),
+    /// Some files or changes were not examined, or the server was still working, in a sentence.
+    Other(String),
     /// Uses of these files cannot be found.
     Unfollowed(Vec<String>),
-    /// The server was still working, in a sentence about it.
-    Unfinished(String),
-    /// The server answered a request with an error.
+    /// The server lists more uses of the symbol than were followed.
+    UsesOmitted { server: String, symbol: String },
+    /// A request to the server failed.
     Failed { server: String, error: String },
     /// No server answered for the language, so that uses were searched by name.
     NoServer { language: String },
@@ -120,17 +118,18 @@ impl fmt::Display for Doubt {
             Self::FilesUnsearched => {
                 formatter.write_str("more files than were searched have the name; there may be more symbols")
             }
-            Self::Unindexed(sentence) | Self::ChangeUnread(sentence) | Self::Unfinished(sentence) => {
-                formatter.write_str(sentence)
+            Self::Other(sentence) => formatter.write_str(sentence),
+            Self::Unfollowed(files) => write!(formatter, "uses of {} cannot be found", named(files)),
+            Self::UsesOmitted { server, symbol } => {
+                write!(formatter, "{server} returned more uses of `{symbol}`, which were omitted")
             }
-            Self::Unfollowed(files) => write!(formatter, "the readers of {} are unknown", named(files)),
             Self::Failed { server, error } => write!(formatter, "{server} did not answer: {error}"),
             Self::NoServer { language } => {
                 write!(formatter, "no server answered for {language}, so its uses were followed by name only")
             }
             Self::BeyondIndex(files) => write!(
                 formatter,
-                "uses in {} were not followed further: not among the searched sources",
+                "uses in {} were not followed, because these files are not among the searched sources",
                 named(files)
             ),
             Self::ServerTimeCut => formatter
@@ -141,7 +140,7 @@ impl fmt::Display for Doubt {
             Self::SymbolsCut(symbols) => write!(formatter, "more than {symbols} symbols are reached"),
             Self::UsesCut => formatter.write_str("the time limit was reached before all uses were followed"),
             Self::TestsUnrecognised { languages } => {
-                write!(formatter, "tests in {languages} are recognised only by the name of the whole file")
+                write!(formatter, "tests in {languages} are recognised only by the names of their files")
             }
         }
     }

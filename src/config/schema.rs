@@ -63,14 +63,18 @@ fn record_fields(schema: &Value) -> Vec<ConfigField> {
 /// admits null is read as the one without.
 fn field_type(schema: &Value) -> ConfigFieldType {
     let part = |name: &str| Box::new(field_type(&schema[name]));
-    let limit =
-        |name: &str| schema[name].as_u64().expect("a key has a type of these, and a number has a range");
+    let limit = |name: &str| {
+        schema[name].as_u64().expect("a number of settings has `#[schemars(range(min = …, max = …))]`")
+    };
     if let Some(choices) = schema["enum"].as_array().or(schema["oneOf"].as_array()) {
         let word = |choice: &Value| choice.as_str().or(choice["const"].as_str()).map(str::to_owned);
-        return ConfigFieldType::Choice(choices.iter().filter_map(word).collect());
+        let words: Option<_> = choices.iter().map(word).collect();
+        return ConfigFieldType::Choice(
+            words.expect("a choice of settings has documented variants, or none"),
+        );
     }
     match schema["type"].as_str().or(schema["type"][0].as_str()) {
-        None if schema["anyOf"].is_array() => field_type(&schema["anyOf"][0]),
+        None if schema["anyOf"][1]["type"] == "null" => field_type(&schema["anyOf"][0]),
         Some("string") => ConfigFieldType::Text,
         Some("boolean") => ConfigFieldType::Flag,
         Some("array") => ConfigFieldType::List(part("items")),
@@ -79,7 +83,8 @@ fn field_type(schema: &Value) -> ConfigFieldType {
             ConfigFieldType::Named(part("additionalProperties"))
         }
         Some("object") => ConfigFieldType::Free,
-        _ => ConfigFieldType::Number(limit("minimum"), limit("maximum")),
+        Some("integer") => ConfigFieldType::Number(limit("minimum"), limit("maximum")),
+        _ => unreachable!("no key of settings has the type of {schema}"),
     }
 }
 

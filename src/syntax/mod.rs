@@ -55,7 +55,6 @@ pub use resolution::candidates::{DEADLINE, HintSubject, definition, definition_u
 pub(crate) use resolution::importers::importers;
 pub(crate) use resolution::in_file::{imported_from, is_import, symbols_named};
 pub(crate) use resolution::literal::PythonModule;
-pub(crate) use resolution::project::language_of;
 pub use resolution::resolve::ResolutionStage;
 pub(crate) use symbols::{
     FoundSymbols, imported_in, symbols, symbols_in, workspace_symbols, workspace_symbols_named,

@@ -7,7 +7,6 @@ use tree_sitter::{Node, Tree};
 use super::answer::HintError;
 use super::grammar::Grammar;
 use super::parse::{ParseError, parse};
-use super::resolution::project::language_of;
 use crate::config::Catalogue;
 use crate::lsp::model::{Diagnostic, Severity};
 use crate::text::{Buffer, Range};
@@ -46,7 +45,7 @@ pub(crate) fn syntax_errors(
     deadline: Instant,
 ) -> Result<SyntaxCheck, HintError> {
     let text = workspace.read_text(path)?.text;
-    let language = language_of(workspace, catalogue, path);
+    let language = catalogue.language_of_file(workspace, path);
     Ok(syntax_errors_in(language, path, &text, deadline))
 }
 

@@ -200,3 +200,20 @@ async fn method_is_reached_through_a_protocol_that_its_class_only_fits() {
     assert!(found[0].starts_with("names test_rates.py::test_dump ← rates.py:Plain.dump"), "{found:?}");
     shop.runtime.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
+async fn member_that_nothing_names_reaches_tests_of_its_class() {
+    let rates = "def visitor(sign):\n    def visit(self, left, right):\n        return f\"{left} {sign} {right}\"\n\n    return visit\n\n\n\
+                 class Writer:\n    visit_add = visitor(\"+\")\n\n    def visit(self, name):\n        return getattr(self, f\"visit_{name}\")(1, 2)\n";
+    let test =
+        "from rates import Writer\n\n\ndef test_add():\n    assert Writer().visit(\"add\") == \"1 + 2\"\n";
+    let shop = Repository::new(
+        &["pyright"],
+        &[("pyproject.toml", "[tool.pytest.ini_options]\n"), ("rates.py", rates), ("test_rates.py", test)],
+    );
+    shop.project.write("rates.py", rates.replace("{right}\"", "{right}!\""));
+    let found = tests(&since_head(&shop).await);
+    assert!(found.iter().any(|test| test.starts_with("names test_rates.py::test_add")), "{found:?}");
+    shop.runtime.shutdown().await;
+}

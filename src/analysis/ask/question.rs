@@ -56,6 +56,20 @@ pub(crate) enum QuestionOutcome<T> {
     Unanswered(UnansweredQuestion),
 }
 
+impl<T> QuestionOutcome<T> {
+    /// The question for the text search, if the response is empty and the server counts the file to
+    /// no project, so that it knows no other file.
+    pub(crate) fn for_text(&self, is_empty: impl FnOnce(&T) -> bool) -> Option<UnansweredQuestion> {
+        let Self::Answered { value, place, session, status, .. } = self else { return None };
+        let is_blind = place.resolved.is_some() && session.exclusion(&place.path).is_some();
+        (is_blind && is_empty(value)).then(|| UnansweredQuestion {
+            subject: LanguageFile { path: place.path.clone(), language: Some(status.language.clone()) },
+            place: place.clone(),
+            status: status.clone(),
+        })
+    }
+}
+
 /// The properties of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LanguageQuestion {

@@ -140,11 +140,15 @@ pub(crate) async fn check_files(
     loop {
         let requested = left.len();
         let mut late = checked.add(context, (left, named), options, (at_once, total)).await?;
+        let has_progressed = late.len() < requested;
         // Where the server answered for other files, the late files waited for their turn and get
         // the whole deadline again.
-        let has_answered = |server: &str| options.silence.has_answered(server);
-        late.retain(|subject| checked.reports[&subject.path].late_servers().any(has_answered));
-        let goes_on = late.len() < requested && options.until.is_none_or(|until| Instant::now() < until);
+        late.retain(|LanguageFile { path, .. }| {
+            let root = |server: &str| context.manager.root(server, path);
+            let mut late = checked.reports[path].late_servers();
+            late.any(|server| options.silence.has_answered(&(server.to_owned(), root(server))))
+        });
+        let goes_on = has_progressed && options.until.is_none_or(|until| Instant::now() < until);
         if late.is_empty() || !goes_on {
             return Ok(checked);
         }

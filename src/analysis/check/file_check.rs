@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::file_report::FileReport;
 use super::left_out_files::LeftOutFiles;
 use super::notebook_check::{unread_status, unreadable_notebook, with_kernel_language};
-use super::server_silence::ServerSilence;
+use super::server_silence::{ServerOfRoot, ServerSilence};
 use super::stored_reports::StoredReports;
 use crate::analysis::answer::{DiagnosticItem, ServerState, ServerStatus, Verdict};
 use crate::analysis::ask::fallback;
@@ -48,7 +48,7 @@ pub(crate) struct FileCheckOptions {
     pub left_out: LeftOutFiles,
     /// The reports of an earlier check of an equal tree.
     pub stored: Arc<StoredReports>,
-    /// The servers that have answered so far.
+    /// The record of servers that answer for no file.
     pub silence: Arc<ServerSilence>,
 }
 
@@ -83,7 +83,7 @@ impl FileCheckOptions {
     /// Records that a server did not answer for a file, unless it says that it is working.
     fn record_silence(&self, session: &Session, asked: Instant) {
         if session.unfinished_work().is_none() {
-            self.silence.record_silence(session.server(), asked);
+            self.silence.record_silence(&server_of(session), asked);
         }
     }
 
@@ -241,12 +241,13 @@ async fn check_with_server(
             return Err(MissingDiagnosticsReason::Server(status));
         }
         if let Some(fresh) = options.kept_findings(&session, &subject.path) {
+            options.silence.record_answer(&server_of(&session));
             return Ok((answered_status(context, (server, &session), subject, &fresh, started), fresh));
         }
-        if let Some(files) = options.silence.unanswered(server, deadline.saturating_duration_since(started)) {
+        let limit = deadline.saturating_duration_since(started);
+        if let Some(files) = options.silence.unanswered(&server_of(&session), limit) {
             let mut status = context.status(server, subject, ServerState::Timeout, started);
-            let why = session.diagnostics_shortfall_reason(&subject.path);
-            let why = why.map(|why| format!("; {why}")).unwrap_or_default();
+            let why = session.diagnostics_shortfall_clause(&subject.path);
             status.detail =
                 Some(format!("not asked, because {server} answered for none of {files} files{why}"));
             return Err(MissingDiagnosticsReason::Server(status));
@@ -256,7 +257,7 @@ async fn check_with_server(
                 let mut status = answered_status(context, (server, &session), subject, &fresh, started);
                 match fresh.known {
                     DiagnosticsCompleteness::NoData(_) => options.record_silence(&session, started),
-                    _ => options.silence.record_answer(server),
+                    _ => options.silence.record_answer(&server_of(&session)),
                 }
                 if fresh.known != DiagnosticsCompleteness::Complete
                     && let Some(busy) = session.unfinished_work()
@@ -277,6 +278,11 @@ async fn check_with_server(
             }
         }
     }
+}
+
+/// The server of a session, with its root.
+fn server_of(session: &Session) -> ServerOfRoot {
+    (session.server().to_owned(), session.root.clone())
 }
 
 /// The status of a server with its findings.

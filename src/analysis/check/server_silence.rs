@@ -1,4 +1,4 @@
-//! The servers that answer for no file of a check, so that the other files need not wait for them.
+//! Servers that answer for no file of a check, so that the other files need not wait for them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,56 +6,88 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// The number of files without an answer after which a server may count as silent.
+use crate::workspace::WorkspacePath;
+
+/// The number of files without an answer from which on a server may count as silent.
 const MIN_SILENT_FILES: usize = 8;
-/// The time without an answer after which a server counts as silent.
+/// The longest time without an answer until a server counts as silent.
 const MAX_SILENCE: Duration = Duration::from_secs(45);
-/// The same, as a multiple of the time limit of a file.
+/// The time without an answer until a server counts as silent, in time limits of a file, if that is
+/// less than [`MAX_SILENCE`].
 const MAX_SILENCE_LIMITS: u32 = 3;
 
-/// What the servers answered during one check.
+/// A server and the root of the project that it serves.
+pub(super) type ServerOfRoot = (String, WorkspacePath);
+
+/// Records which servers have answered during one check.
 #[derive(Debug, Default)]
 pub(crate) struct ServerSilence {
-    servers: Mutex<BTreeMap<String, HeardServer>>,
+    servers: Mutex<BTreeMap<ServerOfRoot, ServerRecord>>,
 }
 
 #[derive(Debug, Default)]
-struct HeardServer {
+struct ServerRecord {
     /// True if it answered for a file.
     has_answered: bool,
-    /// The files for which it did not answer in time.
+    /// The number of files for which it did not answer in time.
     unanswered: usize,
-    /// The time of the first request that is known to have had no answer.
+    /// The time of the first request without an answer.
     silent_since: Option<Instant>,
 }
 
 impl ServerSilence {
     /// Records that `server` answered for a file.
-    pub(super) fn record_answer(&self, server: &str) {
-        self.servers.lock().entry(server.to_owned()).or_default().has_answered = true;
+    pub(super) fn record_answer(&self, server: &ServerOfRoot) {
+        self.servers.lock().entry(server.clone()).or_default().has_answered = true;
     }
 
     /// Records that `server` did not answer for a file, and that nothing explains it.
-    pub(super) fn record_silence(&self, server: &str, asked: Instant) {
+    pub(super) fn record_silence(&self, server: &ServerOfRoot, asked: Instant) {
         let mut servers = self.servers.lock();
-        let heard = servers.entry(server.to_owned()).or_default();
-        heard.unanswered += 1;
-        heard.silent_since.get_or_insert(asked);
+        let record = servers.entry(server.clone()).or_default();
+        record.unanswered += 1;
+        record.silent_since.get_or_insert(asked);
     }
 
-    /// True if `server` answered for a file.
-    pub(super) fn has_answered(&self, server: &str) -> bool {
-        self.servers.lock().get(server).is_some_and(|heard| heard.has_answered)
+    /// Returns true if `server` answered for a file.
+    pub(super) fn has_answered(&self, server: &ServerOfRoot) -> bool {
+        self.servers.lock().get(server).is_some_and(|record| record.has_answered)
     }
 
     /// The number of files for which `server` has not answered, if it counts as silent in a check
     /// that waits for `limit` per file.
-    pub(super) fn unanswered(&self, server: &str, limit: Duration) -> Option<usize> {
+    pub(super) fn unanswered(&self, server: &ServerOfRoot, limit: Duration) -> Option<usize> {
         let servers = self.servers.lock();
-        let heard = servers.get(server)?;
+        let record = servers.get(server)?;
         let longest = MAX_SILENCE.min(limit.saturating_mul(MAX_SILENCE_LIMITS));
-        let is_long = heard.silent_since.is_some_and(|since| since.elapsed() >= longest);
-        let is_silent = !heard.has_answered && heard.unanswered >= MIN_SILENT_FILES && is_long;
-        is_silent.then_some(heard.unanswered)
+        let is_long = record.silent_since.is_some_and(|since| since.elapsed() >= longest);
+        let is_silent = !record.has_answered && record.unanswered >= MIN_SILENT_FILES && is_long;
+        is_silent.then_some(record.unanswered)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn server_is_silent_after_several_files_if_it_never_answered_in_that_root() {
+        let silence = ServerSilence::default();
+        let of = |root: &str| ("pyright".to_owned(), WorkspacePath::root().join(root).unwrap());
+        let long_ago = Instant::now() - Duration::from_secs(1);
+        for _ in 0..MIN_SILENT_FILES - 1 {
+            silence.record_silence(&of("a"), long_ago);
+        }
+        assert_eq!(silence.unanswered(&of("a"), LIMIT), None);
+        silence.record_silence(&of("a"), long_ago);
+        assert_eq!(silence.unanswered(&of("a"), LIMIT), Some(MIN_SILENT_FILES));
+        assert_eq!(silence.unanswered(&of("a"), Duration::from_secs(1)), None, "it had no three limits");
+        assert_eq!(silence.unanswered(&of("b"), LIMIT), None, "another session");
+        silence.record_answer(&of("b"));
+        assert!(silence.has_answered(&of("b")) && !silence.has_answered(&of("a")));
+        silence.record_answer(&of("a"));
+        assert_eq!(silence.unanswered(&of("a"), LIMIT), None);
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::analysis::ask::fallback::run_in_background;
 use crate::analysis::context::{Context, LanguageFile};
 use crate::lsp::session::live_session::Session;
-use crate::syntax::{FurtherOccurrence, FurtherOccurrences, OccurrenceSense, language_of};
+use crate::syntax::{FurtherOccurrence, FurtherOccurrences, OccurrenceSense};
 use crate::workspace::{WalkLimits, WorkspacePath};
 
 /// The time limit for the search of the text.
@@ -113,7 +113,7 @@ impl Context {
             let walk = workspace.files(&WorkspacePath::root(), &limits);
             let mut found: BTreeMap<String, BTreeMap<Option<WorkspacePath>, WorkspacePath>> = BTreeMap::new();
             for path in walk.files {
-                let language = language_of(workspace, catalogue, &path);
+                let language = catalogue.language_of_file(workspace, &path);
                 if let Some(language) = language.filter(|language| languages.contains(*language)) {
                     found.entry(language.to_owned()).or_default().entry(path.parent()).or_insert(path);
                 }

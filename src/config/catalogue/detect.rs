@@ -8,8 +8,8 @@ use super::Catalogue;
 
 /// The maximum number of files without an extension that are opened for their first line.
 const MOST_FIRST_LINES: usize = 200;
-/// The largest file that may be a script, in bytes.
-const MAX_SCRIPT_BYTES: u64 = 64 << 10;
+/// The longest first line that tells a language, in bytes. Linux reads as many.
+const MAX_FIRST_LINE_BYTES: usize = 256;
 
 /// The languages of a workspace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -73,8 +73,7 @@ impl PrimaryLanguages {
 }
 
 /// Returns the languages of the files in a folder of `workspace`, without ignored files, within
-/// `limits`. Of files without an extension, the first 200 of at most 64 KiB are opened for their
-/// first line.
+/// `limits`. Of files without an extension, the first 200 are opened for their first line.
 pub(crate) fn present_languages(
     catalogue: &Catalogue,
     workspace: &Workspace,
@@ -116,14 +115,22 @@ fn language_of<'a>(
     path: &WorkspacePath,
     first_lines_left: &mut usize,
 ) -> Option<&'a str> {
-    let name = path.name_lossy();
-    if !catalogue.needs_first_line(&name) || *first_lines_left == 0 {
-        return catalogue.language_of(&name, None);
+    if catalogue.needs_first_line(&path.name_lossy()) {
+        *first_lines_left = first_lines_left.checked_sub(1)?;
     }
-    *first_lines_left -= 1;
-    // A file that is not text or too large belongs to no language that a first line could name.
-    let text = workspace.read_text_up_to(path, MAX_SCRIPT_BYTES).ok()?.text;
-    catalogue.language_of(&name, text.lines().next())
+    catalogue.language_of_file(workspace, path)
+}
+
+impl Catalogue {
+    /// The language of a file on disk, by its name or else by its first line.
+    pub(crate) fn language_of_file(&self, workspace: &Workspace, path: &WorkspacePath) -> Option<&str> {
+        let name = path.name_lossy();
+        if !self.needs_first_line(&name) {
+            return self.language_of(&name, None);
+        }
+        let (head, _) = workspace.read_head(path, MAX_FIRST_LINE_BYTES).ok()?;
+        self.language_of(&name, String::from_utf8_lossy(&head).lines().next())
+    }
 }
 
 fn depth(path: &WorkspacePath) -> usize {

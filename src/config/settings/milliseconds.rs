@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
-/// A positive whole number of milliseconds, at most `MAX`.
+/// A positive whole number of milliseconds, at most `MAX`; the check of the keys ensures the range.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct Milliseconds<const MAX: u64>(#[schemars(range(min = 1, max = MAX))] u64);
 

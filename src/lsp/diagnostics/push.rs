@@ -315,8 +315,7 @@ impl Session {
                 )
             }
             None => {
-                let why = self.diagnostics_shortfall_reason(&snapshot.path);
-                let why = why.map(|why| format!("; {why}")).unwrap_or_default();
+                let why = self.diagnostics_shortfall_clause(&snapshot.path);
                 format!(
                     "{} published no diagnostics for this text within {} ms{why}",
                     self.server(),

@@ -56,6 +56,11 @@ impl Session {
             .or_else(|| self.diagnostics_exclusion(path))
     }
 
+    /// The same behind a semicolon, for the end of a sentence; empty if there is none.
+    pub(crate) fn diagnostics_shortfall_clause(&self, path: &WorkspacePath) -> String {
+        self.diagnostics_shortfall_reason(path).map(|why| format!("; {why}")).unwrap_or_default()
+    }
+
     /// Returns true if it was started with a file that describes the project's build.
     pub(crate) fn has_build_file(&self) -> bool {
         let launch_inputs = self.launch_inputs.get();

@@ -13,7 +13,7 @@ use super::{CodeUnit, UnitFile, read, test_forms};
 use crate::config::Catalogue;
 use crate::syntax::resolution::modules;
 use crate::syntax::resolution::modules::Module;
-use crate::syntax::resolution::project::{Project, language_of, load};
+use crate::syntax::resolution::project::{Project, load};
 use crate::text::Position;
 use crate::workspace::{WalkLimits, Workspace, WorkspacePath};
 
@@ -215,7 +215,7 @@ pub(crate) fn index_code(
     let mut paths: Vec<WorkspacePath> = walk.files;
     let family = language_families::related_languages(language);
     paths.retain(|path| {
-        let named = language_of(workspace, catalogue, path);
+        let named = catalogue.language_of_file(workspace, path);
         named.is_some_and(|key| family.contains(&key))
             && path
                 .extension()

@@ -3,10 +3,7 @@
 
 use std::collections::HashMap;
 
-use tree_sitter::Node;
-
 use super::CodeIndex;
-use crate::syntax::resolution::source::ParsedSource;
 use crate::text::Position;
 use crate::workspace::WorkspacePath;
 
@@ -24,37 +21,40 @@ pub(super) fn may_be_path(text: &str) -> bool {
         && text.chars().all(|letter| letter.is_alphanumeric() || "_-./@+".contains(letter))
 }
 
-/// The path that the string with the content `text` ends, if the strings before it are parts of it:
-/// `join(here, "fixtures", "run")`, `here / "fixtures" / "run"`.
-pub(super) fn joined_path(source: &ParsedSource, text: Node<'_>) -> Option<String> {
-    let string = text.parent()?;
-    let content = |string: Node<'_>| {
-        let mut cursor = string.walk();
-        let found = string.named_children(&mut cursor).find(|child| child.kind() == text.kind());
-        found.map(|content| source.text_of(content))
-    };
-    let is_string = |node: &Node<'_>| node.kind() == string.kind();
-    let around = string.parent()?;
-    let mut parts: Vec<&str> = match around.kind() {
-        "arguments" | "argument_list" => {
-            let before = std::iter::successors(Some(string), |at| at.prev_named_sibling());
-            before.take_while(is_string).filter_map(content).collect()
-        }
-        "binary_operator" => {
-            let steps = std::iter::successors(Some(around).filter(is_slash), |at| {
-                at.child_by_field_name("left").filter(is_slash)
-            });
-            let right = steps.map_while(|at| at.child_by_field_name("right").filter(is_string));
-            right.filter_map(content).collect()
-        }
-        _ => return None,
-    };
-    parts.reverse();
-    (parts.len() > 1).then(|| parts.join("/")).filter(|path| may_be_path(path))
+/// The path that adjacent strings spell, as in `join(here, "fixtures", "run")` and
+/// `here / "fixtures" / "run"`.
+#[derive(Default)]
+pub(super) struct JoinedPath {
+    path: String,
+    /// True if a comma or slash follows the last string.
+    is_joint: bool,
 }
 
-fn is_slash(node: &Node<'_>) -> bool {
-    node.child_by_field_name("operator").is_some_and(|operator| operator.kind() == "/")
+impl JoinedPath {
+    /// Adds the next string. Returns the path so far, if it has several parts.
+    pub(super) fn add(&mut self, text: &str) -> Option<&str> {
+        let is_part = self.is_joint && !self.path.is_empty();
+        self.is_joint = false;
+        if is_part {
+            self.path.push('/');
+            self.path.push_str(text);
+            if may_be_path(&self.path) {
+                return Some(&self.path);
+            }
+        }
+        self.path.clear();
+        self.path.push_str(text);
+        None
+    }
+
+    /// Adds another token of this kind.
+    pub(super) fn pass(&mut self, kind: &str) {
+        match kind {
+            "," | "/" => self.is_joint = true,
+            "string_start" | "string_end" | "\"" | "'" => {}
+            _ => self.path.clear(),
+        }
+    }
 }
 
 impl CodeIndex {

@@ -473,6 +473,7 @@ struct WordCollector<'a> {
     defined: std::collections::HashSet<usize>,
     known: HashMap<String, u32>,
     words: FileWords,
+    joined_path: quoted_paths::JoinedPath,
     /// True if the leaf before was a dot or a similar operator.
     after_dot: bool,
     /// True if the leaf before was a recorded name.
@@ -490,6 +491,7 @@ impl<'a> WordCollector<'a> {
             defined: own.map(|found| found.selection.start).collect(),
             known: HashMap::new(),
             words: FileWords::default(),
+            joined_path: quoted_paths::JoinedPath::default(),
             after_dot: false,
             after_name: false,
             is_reflecting: false,
@@ -512,10 +514,12 @@ impl<'a> WordCollector<'a> {
         let is_name = self.source.grammar.names.contains(&node.kind());
         let is_text = matches!(node.kind(), "string_content" | "string_fragment");
         if is_text && !is_import {
-            let own = Some(text).filter(|text| quoted_paths::may_be_path(text)).map(str::to_owned);
-            let paths = own.into_iter().chain(quoted_paths::joined_path(self.source, node));
+            let own = Some(text).filter(|text| quoted_paths::may_be_path(text));
+            let paths = own.into_iter().chain(self.joined_path.add(text));
             let at = self.source.position(node.start_byte());
-            self.words.paths.extend(paths.map(|path| (path, at)));
+            self.words.paths.extend(paths.map(|path| (path.to_owned(), at)));
+        } else {
+            self.joined_path.pass(node.kind());
         }
         let is_quoted = is_text
             && text.len() <= MAX_QUOTED_NAME_BYTES

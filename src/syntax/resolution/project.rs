@@ -50,7 +50,7 @@ impl<'a> Project<'a> {
 
     /// The catalogue's key of the language of `path`, by its name or else by its first line.
     pub(crate) fn language(&self, path: &WorkspacePath) -> Option<&'a str> {
-        language_of(self.workspace, self.catalogue, path)
+        self.catalogue.language_of_file(self.workspace, path)
     }
 
     /// Parses `path`; `None` if there is no such file, no grammar for it, or no time.
@@ -114,20 +114,6 @@ impl<'a> Project<'a> {
     }
 }
 
-/// The catalogue's key of the language of `path`, by its name or else by its first line.
-pub(crate) fn language_of<'a>(
-    workspace: &Workspace,
-    catalogue: &'a Catalogue,
-    path: &WorkspacePath,
-) -> Option<&'a str> {
-    let name = path.name_lossy();
-    if !catalogue.needs_first_line(&name) {
-        return catalogue.language_of(&name, None);
-    }
-    let text = workspace.read_text_up_to(path, MAX_PARSED_FILE_BYTES as u64).ok()?.text;
-    catalogue.language_of(&name, text.lines().next())
-}
-
 /// Reads and parses `path`.
 pub(crate) fn load(
     workspace: &Workspace,
@@ -135,7 +121,7 @@ pub(crate) fn load(
     path: &WorkspacePath,
     deadline: Instant,
 ) -> Option<ParsedSource> {
-    let language = language_of(workspace, catalogue, path)?;
+    let language = catalogue.language_of_file(workspace, path)?;
     let grammar = Grammar::for_language(language, path.extension())?;
     let text = workspace.read_text_up_to(path, MAX_PARSED_FILE_BYTES as u64).ok()?.text;
     ParsedSource::new(path.clone(), grammar, text, deadline).ok()

@@ -9,6 +9,7 @@ use crate::analysis::items::budget;
 use crate::analysis::items::place::Places;
 use crate::analysis::names::hidden_definitions::{HiddenDefinitions, WITHHELD_NOTE};
 use crate::analysis::target::Target;
+use crate::lsp::model::Hover;
 use crate::policy::request::CallSubjects;
 use crate::text::Buffer;
 use crate::tools::api::address::Address;
@@ -50,7 +51,7 @@ pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<Hov
     let deadline = context.server_deadline(context.config.settings.deadlines.hover);
     let question = LanguageQuestion { method: "textDocument/hover", of_file: true };
     let hidden = HiddenDefinitions::new(context);
-    match context
+    let outcome = context
         .question(target, question, deadline, |session, path, place| {
             let hidden = hidden.clone();
             Box::pin(async move {
@@ -59,8 +60,15 @@ pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<Hov
                 hidden.withhold(session, path, answer, names, deadline).await
             })
         })
-        .await?
-    {
+        .await?;
+    let is_empty = |value: &Option<Option<Hover>>| value.as_ref().is_some_and(Option::is_none);
+    if let Some(for_text) = outcome.for_text(is_empty) {
+        let by_text = fallback::hover(context, for_text).await?;
+        if !by_text.output.contents.is_empty() {
+            return Ok(by_text);
+        }
+    }
+    match outcome {
         QuestionOutcome::Answered { value, place, session, status, verdict, mut notes, .. } => {
             let is_withheld = value.is_none();
             notes.extend(is_withheld.then(|| WITHHELD_NOTE.to_owned()));

@@ -226,6 +226,12 @@ pub(crate) async fn run(
             *value = vec![Location { file: FileRef::Inside(place.path.clone()), range, text }];
         }
     }
+    if let Some(for_text) = outcome.for_text(Vec::is_empty) {
+        let by_text = fallback::locations(context, for_text, navigation, limit).await?;
+        if by_text.output.count > 0 {
+            return Ok(by_text);
+        }
+    }
     match outcome {
         QuestionOutcome::Answered { value, left_out, place, session, status, verdict, notes } => {
             let doubt = match value.is_empty() {

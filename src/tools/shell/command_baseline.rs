@@ -10,7 +10,6 @@ use crate::analysis::breakage::edited_text::EditedText;
 use crate::analysis::breakage::impact::language_of;
 use crate::analysis::context::{Context, LanguageFile};
 use crate::lsp::documents::view::View;
-use crate::syntax;
 use crate::workspace::{ChangeBatch, ChangeKind, WalkLimits, WorkspacePath};
 
 /// The maximum number of files that are checked before the command, and of changed ones after it.
@@ -137,7 +136,7 @@ fn texts_of(
 
 /// Returns true if a file is code that servers check, by its name or first line.
 fn is_judged(context: &Context, path: &WorkspacePath) -> bool {
-    let language = syntax::language_of(&context.workspace, context.catalogue(), path);
+    let language = context.catalogue().language_of_file(&context.workspace, path);
     language.is_some_and(|language| {
         let servers = context.catalogue().servers_for(language);
         !context.catalogue().is_data(language)

@@ -125,7 +125,7 @@ async fn follow_changes(
         let mut server = ServerUses::new(context, &language, deadline - kept);
         found.follow(&index, changed, &mut server, deadline).await;
     }
-    found.doubts.extend(changed.gaps.iter().cloned().map(Doubt::ChangeUnread));
+    found.doubts.extend(changed.gaps.iter().cloned().map(Doubt::Other));
     found.add_unfollowed(changed);
     Ok(found.into_answer(context, changed, limit))
 }
@@ -185,7 +185,7 @@ impl ReachFindings {
         walk.run(server, deadline).await;
         self.add_tests(index, &walk, &starts.changed);
         self.has_more_tests |= all_tests(index).any(|test| !walk.tests.contains_key(&test));
-        self.doubts.extend(index.gap.clone().map(Doubt::Unindexed));
+        self.doubts.extend(index.gap.clone().map(Doubt::Other));
         self.doubts.extend(walk.cut.take());
         self.doubts.extend(unknown_forms(index, &walk));
         self.doubts.append(&mut server.doubts);

@@ -108,11 +108,12 @@ impl<'a> ServerUses<'a> {
         let mut status = self.context.status(session.server(), &subject, ServerState::Ready, self.started);
         if let Some(work) = &answer.unfinished_work {
             status.state = ServerState::Indexing;
-            self.doubt(Doubt::Unfinished(work.sentence(session.server())));
+            self.doubt(Doubt::Other(work.sentence(session.server())));
         }
         self.status = Some(status);
         if answer.left_out > 0 {
-            self.doubt(Doubt::Omitted { server: session.server().to_owned(), items: answer.left_out });
+            let (server, symbol) = (session.server().to_owned(), unit.qualified.clone());
+            self.doubt(Doubt::UsesOmitted { server, symbol });
         }
         Some(self.places(index, answer.value))
     }
@@ -155,7 +156,7 @@ impl<'a> ServerUses<'a> {
         let answer = session.navigate(Navigation::Definition, &subject.path, &at, self.deadline).await;
         let answer = answer.map_err(|error| self.doubt_error(&session, &error)).ok()?;
         if let Some(work) = &answer.unfinished_work {
-            self.doubt(Doubt::Unfinished(work.sentence(session.server())));
+            self.doubt(Doubt::Other(work.sentence(session.server())));
         }
         let found = answer.value;
         Some(match found.is_empty() {

@@ -50,7 +50,8 @@ pub(super) async fn users(index: &CodeIndex, at: UnitAt, server: &mut ServerUses
     found.add_users_of_whole_module();
     let is_used = !found.users.is_empty();
     found.add_overridden();
-    if unit.kind == CodeUnitKind::Callable {
+    // A member that nothing names may be read by a name that is made at run time.
+    if unit.kind == CodeUnitKind::Callable || !is_used && found.owner(unit).is_some() {
         found.add_unnamed_callers(is_used);
     }
     found.users.into_iter().map(|(reached, kind)| UserOf { reached, kind }).collect()
