@@ -38,10 +38,10 @@ use super::layer::{Layer, LayerOrigin};
 pub(crate) struct AccessSettings {
     /// The available tools and the rules for calls.
     pub(crate) permissions: Permissions,
-    /// Programs that are notified of calls.
+    /// Programs that are notified of calls, and may reject them.
     #[schemars(extend("x-launch" = true))]
     pub(crate) hooks: HookLists,
-    /// Agents by name.
+    /// Agents by name, with the tools and calls of each.
     pub(crate) agents: BTreeMap<String, AgentSettings>,
 }
 
@@ -49,17 +49,18 @@ pub(crate) struct AccessSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct Permissions {
-    /// The profile of callers that choose none of their own (`core`).
+    /// The profile of callers that choose none (`core`, or `all` if a list of available tools is
+    /// given).
     #[schemars(extend("x-launch" = true))]
     pub(crate) profile: Option<Profile>,
-    /// Calls that run without asking.
+    /// Rules for calls that run without an approval (`bash(git status)`).
     #[schemars(extend("x-launch" = true))]
     pub(crate) allow: Vec<String>,
-    /// Calls that need an approval.
+    /// Rules for calls that need an approval (`effect:network`).
     pub(crate) ask: Vec<String>,
-    /// Calls that never run.
+    /// Rules for calls that never run (`*(.env)`).
     pub(crate) deny: Vec<String>,
-    /// Names of tools; only these are offered.
+    /// Names of tools (`lsp_*`); only these are offered. All if absent.
     pub(crate) available: Option<Vec<String>>,
     /// Names of tools that are not offered.
     pub(crate) excluded: Vec<String>,
@@ -97,9 +98,9 @@ pub(crate) struct HookLists {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct HookSettings {
-    /// The program and its arguments; no shell is involved.
+    /// The program of the hook and its arguments; no shell is involved.
     pub(crate) command: Vec<String>,
-    /// Names of the tools whose calls it sees; all if empty.
+    /// Names of the tools whose calls the hook sees; all if empty.
     #[serde(default)]
     pub(crate) tools: Vec<String>,
     /// The time limit of the hook, in milliseconds (10,000).
@@ -125,13 +126,13 @@ fn hook_timeout() -> u64 {
 pub(crate) struct AgentSettings {
     /// The purpose of the agent, for callers that choose among agents.
     pub(crate) description: Option<String>,
-    /// Names of tools; only these are offered to it.
+    /// Names of tools; only these are offered to the agent. All if absent.
     pub(crate) tools: Option<Vec<String>>,
-    /// Names of tools that are not offered to it.
+    /// Names of tools that are not offered to the agent.
     pub(crate) excluded: Vec<String>,
-    /// Calls of the agent that need an approval.
+    /// Rules for calls of the agent that need an approval.
     pub(crate) ask: Vec<String>,
-    /// Calls that it may not make.
+    /// Calls that the agent may not make.
     pub(crate) deny: Vec<String>,
     /// The program that performs a task as this agent, and its arguments.
     #[schemars(extend("x-launch" = true))]

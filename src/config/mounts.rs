@@ -51,33 +51,33 @@ const MAX_MOUNT_NAME_BYTES: usize = 32;
 #[serde(default)]
 struct McpServerEntry {
     /// The transport: a program that speaks MCP on its stdin and stdout (`local` or `stdio`), or a
-    /// server that runs already (`http` or `sse`).
+    /// server that runs already (`http` or `sse`). If absent, `command` or `url` decides.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["local", "stdio", "http", "sse"]))]
     kind: Option<String>,
-    /// The program: a name on PATH, or a path relative to the workspace.
+    /// The program of the server: a name on PATH, or a path relative to the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
-    /// The arguments of the program.
+    /// The arguments of `command`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     args: Vec<String>,
-    /// Variables for the program beside the few that every server gets.
+    /// Environment variables for `command`, beside the few that every server gets.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     env: BTreeMap<String, String>,
-    /// The working directory of the program, relative to the workspace.
+    /// The working directory of `command`, relative to the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     cwd: Option<String>,
-    /// Names of the tools that are offered; all (`*`) if absent.
+    /// Names of the server's tools that are offered; all (`*`) if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<Vec<String>>,
-    /// The time limit of a start, and of each call, in milliseconds (60,000).
+    /// The time limit of the server's start, and of each call, in milliseconds (60,000).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = MAX_MOUNT_TIMEOUT_MS))]
     timeout: Option<u64>,
     /// The address of a server that runs already.
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
-    /// Headers of every request to that address.
+    /// Headers of every request to `url`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     headers: BTreeMap<String, String>,
 }
@@ -89,7 +89,7 @@ pub(super) struct McpTable {
     /// Files whose `mcpServers` are mounted as well, like `.mcp.json`.
     #[schemars(extend("x-launch" = true))]
     files: Vec<String>,
-    /// Servers by name.
+    /// MCP servers by name.
     #[schemars(extend("x-launch" = true))]
     servers: BTreeMap<String, McpServerEntry>,
 }

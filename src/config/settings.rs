@@ -71,49 +71,51 @@ pub(super) static SETTINGS_FIELDS: LazyLock<Vec<ConfigField>> = LazyLock::new(sc
 pub(crate) struct Settings {
     /// The time limit of each kind of request, in milliseconds.
     pub(crate) deadlines: Deadlines,
-    /// The resource limits of running servers.
+    /// The resource limits of running language servers.
     pub(crate) servers: ServerSettings,
     /// The size limits of files and answers.
     pub(crate) limits: LimitSettings,
     /// The settings of the log.
     pub(crate) log: LogSettings,
-    /// The settings of commands.
+    /// Settings of the commands that the tool `bash` runs.
     pub(crate) bash: BashSettings,
     /// The conditions on which the daemon ends.
     pub(crate) daemon: DaemonSettings,
-    /// The rules for requests of `fetch_web_page`.
+    /// The settings of the tool `fetch_web_page`.
     pub(crate) fetch: FetchSettings,
     /// The source of library documentation.
     pub(crate) library_docs: LibraryDocsSettings,
-    /// Keys of servers that never run.
+    /// Keys of language servers that never run.
     #[schemars(extend("x-launch" = true))]
     pub(crate) disabled: Vec<String>,
-    /// The keys of the servers that run, by language, regardless of which are installed; the
-    /// navigating one first.
+    /// Keys of the language servers that run, by language, the navigating one first. They run
+    /// regardless of which servers are installed.
     #[schemars(extend("x-launch" = true))]
     pub(crate) prefer: BTreeMap<String, Vec<String>>,
-    /// The record of calls.
+    /// The settings of the record of calls.
     #[schemars(extend("x-launch" = true))]
     pub(crate) audit: AuditSettings,
     /// The access settings of each file, from the weakest layer to the strongest.
     #[serde(skip)]
     #[schemars(!skip, flatten, with = "AccessSettings")]
     pub access: Vec<AccessLayer>,
-    /// The skills.
+    /// The folders of skills, and the skills that are off.
     #[schemars(extend("x-launch" = true))]
     pub(crate) skills: SkillSettings,
     /// The MCP servers that are mounted.
     #[serde(skip)]
     #[schemars(!skip, rename = "mcp", with = "McpTable")]
     pub(crate) mounts: MountConfig,
-    /// The integration of editors.
+    /// The sharing of an editor's unsaved text.
     #[schemars(extend("x-launch" = true))]
     pub(crate) editor: EditorSettings,
-    /// The access of agents to the user's chats.
+    /// The access of agents to the user's chats (off by default). These settings count only in the
+    /// user's own file.
     pub(crate) chats: ChatSettings,
-    /// True if reports of checks are stored for later ones.
+    /// True to store the reports of checks, so that a later check of an unchanged workspace starts
+    /// no server (false if absent).
     pub(crate) answer_store: Option<bool>,
-    /// False if hooks do not check the edits of a turn at its end.
+    /// True if hooks of hosts check the edits of a turn at its end (true if absent).
     pub(crate) end_of_turn_gate: Option<bool>,
 }
 
@@ -123,46 +125,51 @@ pub(crate) struct Settings {
 // Defaults that a schema lists must have a serialized form, which these durations lack.
 #[schemars(!default)]
 pub(crate) struct Deadlines {
-    /// Hover (10 s).
+    /// The time limit of a hover request, in milliseconds (10,000).
     #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) hover: Duration,
-    /// Definition, declaration, type definition and implementation (10 s).
+    /// The time limit of a request for definitions, declarations, type definitions or
+    /// implementations, in milliseconds (10,000).
     #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) definition: Duration,
-    /// References (30 s).
+    /// The time limit of a request for references, in milliseconds (30,000).
     #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) references: Duration,
-    /// Call and type hierarchies (30 s).
+    /// The time limit of a request for callers, callees, supertypes or subtypes, in milliseconds
+    /// (30,000).
     #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) hierarchy: Duration,
-    /// The symbols of one document (10 s).
+    /// The time limit of a request for the symbols of one document, in milliseconds (10,000).
     #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) symbols: Duration,
-    /// The symbols of the workspace (20 s).
+    /// The time limit of a request for the symbols of the workspace, in milliseconds (20,000).
     #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) workspace_symbols: Duration,
-    /// Completion (10 s).
+    /// The time limit of a completion request, in milliseconds (10,000).
     #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) completion: Duration,
-    /// Signature help (10 s).
+    /// The time limit of a request for signature help, in milliseconds (10,000).
     #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) signature: Duration,
-    /// The diagnostics of one document (15 s).
+    /// The time limit of a request for the diagnostics of one document, in milliseconds (15,000).
     #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) diagnostics: Duration,
-    /// Rename, code actions and format (20 s).
+    /// The time limit of a request for a rename, code actions or formatting, in milliseconds
+    /// (20,000).
     #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) edit: Duration,
-    /// `initialize`, if the catalogue gives a server no `start-timeout` (45 s).
+    /// The time limit of `initialize` for servers without a `start-timeout` in `servers.toml`, in
+    /// milliseconds (45,000). Failed starts raise the limit for the next start.
     #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) start: Duration,
-    /// `shutdown` and `exit`, after which a server is killed (3 s).
+    /// The time limit of `shutdown` and `exit`, in milliseconds (3,000). The server is killed after
+    /// that.
     #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) stop: Duration,
-    /// Any call of a tool, including all that it does (30 min).
+    /// The time limit of a tool call, including all that it does, in milliseconds (1,800,000).
     #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) tool: Duration,
-    /// A task of another agent (10 min).
+    /// The time limit of a task of another agent, in milliseconds (600,000).
     #[serde(with = "Milliseconds::<MAX_DEADLINE_MS>")]
     pub(crate) task: Duration,
 }
@@ -193,16 +200,18 @@ impl Default for Deadlines {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct LimitSettings {
-    /// The largest file that is opened as text, in bytes (64 MiB).
+    /// The size of the largest file that is opened as text, in bytes (67,108,864: 64 MiB).
     #[schemars(range(min = 1, max = 1_u64 << 31))]
     pub(crate) max_file_bytes: u64,
-    /// The size that an answer is kept under, in bytes (24 000).
+    /// The size limit of the text in an answer, in bytes (24,000). A list may have four times as
+    /// much for each `answer-items` entries.
     #[schemars(range(min = 1_000, max = 1 << 24))]
     pub(crate) answer_bytes: usize,
-    /// Locations, symbols or diagnostics in one answer if the caller gives no limit (100).
+    /// The number of locations, symbols or diagnostics in an answer if the caller gives no limit
+    /// (100).
     #[schemars(range(min = 1, max = 100_000))]
     pub(crate) answer_items: usize,
-    /// Files in a walk through the workspace (100 000).
+    /// The number of files at which a walk through the workspace stops (100,000).
     #[schemars(range(min = 1, max = 10_000_000))]
     pub(crate) walk_files: usize,
 }
@@ -217,10 +226,10 @@ impl Default for LimitSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct SkillSettings {
-    /// Folders of skills, or skills themselves, beside the usual ones: absolute, below `~/`, or
-    /// relative to the workspace. Later ones override earlier ones.
+    /// Folders of skills, or skills themselves, beside the usual ones (none by default): absolute,
+    /// below `~/`, or relative to the workspace. Later ones override earlier ones.
     pub(crate) directories: Vec<String>,
-    /// Names of skills that are not used.
+    /// Names of skills that are off (none by default).
     pub(crate) disabled: Vec<String>,
 }
 
@@ -228,7 +237,8 @@ pub(crate) struct SkillSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct LogSettings {
-    /// `off`, `error`, `warn`, `info` (the default), `debug` or `trace`.
+    /// The least severe level that is logged: `off`, `error`, `warn`, `info` (the default), `debug`
+    /// or `trace`.
     #[schemars(extend("enum" = ["off", "error", "warn", "info", "debug", "trace"]))]
     pub(crate) level: String,
 }
@@ -243,9 +253,10 @@ impl Default for LogSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct AuditSettings {
-    /// True to keep the record (the default).
+    /// True to keep a record of calls (true if absent).
     pub(crate) enabled: bool,
-    /// The size in bytes at which the file is rotated, replacing the previous old one (8 MiB).
+    /// The size at which the record's file replaces the previous old one, in bytes (8,388,608: 8
+    /// MiB).
     #[schemars(range(min = 10_000, max = 1_u64 << 32))]
     pub(crate) max_bytes: u64,
 }

@@ -36,7 +36,7 @@ pub(crate) use untrusted::{FileSign, ShortfallRule, ToolchainProxy};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Language {
-    /// The usual name ("C#").
+    /// The name that people see ("C#"); the language's key if absent.
     pub name: String,
     /// File name extensions without the dot, compared without case.
     #[serde(default)]
@@ -48,7 +48,7 @@ pub struct Language {
     /// Interpreters named by a first line that starts with `#!` ("python3").
     #[serde(default)]
     pub(crate) shebangs: Vec<String>,
-    /// LSP `languageId` (3.17, *TextDocumentItem*); the language's key if absent.
+    /// The language's `languageId` in LSP (3.17, *TextDocumentItem*); the language's key if absent.
     pub(crate) language_id: Option<String>,
     /// Extensions whose `languageId` differs (`tsx = "typescriptreact"`).
     #[serde(default)]
@@ -60,11 +60,11 @@ pub struct Language {
     /// True for data, markup or prose, whose files define nothing that other code calls by name.
     #[serde(default)]
     pub(crate) data: bool,
-    /// True if its files build or set up code in other languages.
+    /// True if files of the language build or set up code in other languages.
     #[serde(default)]
     #[schemars(extend("x-launch" = true))]
     pub(crate) support: bool,
-    /// Keys of the servers used by default, the first one navigates.
+    /// Keys of the servers used by default; the first one navigates.
     #[serde(default)]
     #[schemars(extend("x-launch" = true))]
     pub(crate) servers: Vec<String>,
@@ -119,21 +119,22 @@ impl Language {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ServerSpec {
-    /// The usual name.
+    /// The name that people see; the server's key if absent.
     pub name: String,
-    /// The address of its documentation.
+    /// The address of the server's documentation.
     #[serde(default)]
     pub homepage: Option<String>,
-    /// Keys of the languages it speaks; empty if a `door` starts it.
+    /// Keys of the languages that the server supports; empty if a `door` starts it.
     #[serde(default)]
     pub languages: Vec<String>,
-    /// The command of lsp-tools that starts it ("copilot"); it is not used for files.
+    /// The command of lsp-tools that starts the server ("copilot"); such a server is not used for
+    /// files.
     pub door: Option<String>,
-    /// The program and its arguments.
+    /// The server's program and its arguments.
     #[schemars(extend("x-launch" = true))]
     pub command: Vec<String>,
-    /// The arguments with which its program prints the version of the server. Empty if the program
-    /// is an interpreter that prints only its own.
+    /// The arguments with which the program of `command` prints the server's version (`--version`
+    /// if absent). Empty if the program is an interpreter that prints only its own version.
     #[serde(default = "usual_version_arguments")]
     #[schemars(extend("x-launch" = true))]
     pub(crate) version: Vec<String>,
@@ -145,10 +146,10 @@ pub struct ServerSpec {
     /// one is the root. One that begins with `*` stands for any name with that ending ("*.sln").
     #[serde(default)]
     pub root_markers: Vec<String>,
-    /// Those of `root-markers` that count only if no folder above has a stronger sign.
+    /// The root markers that count only if no folder above has a stronger sign.
     #[serde(default)]
     pub(crate) weak_root_markers: WeakRootMarkers,
-    /// True to start it only with a root marker (a Deno server in a Node project).
+    /// True to start the server only with a root marker (a Deno server in a Node project).
     #[serde(default)]
     pub root_required: bool,
     /// True to use the topmost marked folder instead of the nearest (Cargo workspaces, Gradle
@@ -166,79 +167,78 @@ pub struct ServerSpec {
     /// the folders above them; outer ones first.
     #[serde(skip)]
     pub(crate) own_roots: Vec<WorkspacePath>,
-    /// The list, in a marker of `root-workspaces`, of folders that do not belong to that project:
-    /// they are projects of their own.
+    /// The list, in a marker of `root-workspaces`, of folders that do not belong to that marker's
+    /// project: they are projects of their own.
     pub(crate) root_excludes: Option<ConfigMarker>,
-    /// The list of the folders that belong to that project, as globs.
+    /// The list, in a marker of `root-workspaces`, of the folders, as globs, that are members of
+    /// `root-workspaces`' project.
     pub(crate) root_members: Option<ConfigMarker>,
-    /// The signs that a project wants this server.
+    /// Signs that a project wants this server.
     #[serde(default)]
     #[schemars(extend("x-launch" = true))]
     pub(crate) configured_by: Vec<ConfigMarker>,
-    /// All project settings that affect its analysis; unknown if empty.
+    /// All project settings that affect the server's analysis; unknown if empty.
     #[serde(default)]
     #[schemars(extend("x-launch" = true))]
     pub(crate) project_settings: Vec<ConfigMarker>,
     /// The kinds of requests that the server gets.
     #[serde(default)]
     pub(crate) features: ServerFeatures,
-    /// The questions that it answers, of those that many servers do not know.
+    /// The questions that the server answers, of those that many servers do not know.
     #[serde(default)]
     pub(crate) answers: Vec<ServerQuestion>,
-    /// Those of `answers` that it answers from the project of the file alone, if its root has
-    /// several.
+    /// Those of `answers` that the server answers from the file's project alone, if its root has
+    /// several projects.
     #[serde(default)]
     pub(crate) answers_of_project: Vec<ServerQuestion>,
-    /// Set if a type may implement an interface of another root without naming it: the way to join
-    /// roots into one.
+    /// The file or setting that joins roots into one, for languages whose types implement
+    /// interfaces without naming them.
     pub implements_unnamed: Option<String>,
-    /// The aspects that its diagnostics do not cover.
+    /// The aspects that the server's diagnostics do not cover.
     #[serde(default)]
     pub(crate) unchecked: Vec<UncheckedAspect>,
-    /// A description of its findings ("undefined names, no type errors"), shown while other servers
-    /// that `install` brings for the language are missing.
+    /// A description of the server's findings ("undefined names, no type errors"). It is shown
+    /// while other servers of the language's `install` are missing.
     #[schemars(extend("x-launch" = true))]
     pub(crate) for_more: Option<String>,
-    /// The package whose version decides its reports.
+    /// The compiler, checker or linter whose version decides the server's reports.
     #[schemars(extend("x-launch" = true))]
     pub(crate) judge: Option<JudgeRule>,
-    /// Messages by which it objects to the project's configuration.
+    /// Regular expressions for messages by which the server objects to the project's configuration.
     #[serde(default)]
     #[schemars(extend("x-launch" = true))]
     pub(crate) complaints: Vec<RegexPattern>,
-    /// True if warnings that it publishes for a configuration file are findings of its command
-    /// line.
+    /// True if the server's warnings about a configuration file are findings of its command line.
     #[serde(default)]
     #[schemars(extend("x-launch" = true))]
     pub(crate) configuration_warnings: bool,
-    /// Names of configuration files for which it publishes findings, perhaps none, each time that
-    /// it loads them.
+    /// Names of configuration files for which the server publishes findings, perhaps none, each
+    /// time that it loads them.
     #[serde(default)]
     #[schemars(extend("x-launch" = true))]
     pub(crate) configuration_findings: Vec<String>,
-    /// Settings that name another file of settings, relative to their own.
+    /// Settings that name another settings file, relative to their own.
     #[serde(default)]
     #[schemars(extend("x-launch" = true))]
     pub(crate) extends: Vec<ConfigMarker>,
     /// The request that shows that a file is outside the server's project.
     #[schemars(extend("x-launch" = true))]
     pub(crate) outside: Option<MembershipRule>,
-    /// The ways to install it.
+    /// The ways to install the server.
     #[serde(default)]
     #[schemars(extend("x-launch" = true))]
     pub install: InstallSpec,
-    /// The answer to `workspace/configuration`, by section, and the content of
-    /// `workspace/didChangeConfiguration`.
+    /// The server's settings: the answer to `workspace/configuration`, by section, and the content
+    /// of `workspace/didChangeConfiguration`.
     #[serde(default)]
     #[schemars(with = "AnyTable", extend("x-launch" = true))]
     pub settings: toml::Table,
-    /// Settings that apply below `settings` as long as the root has no sign of a configuration of
-    /// its own.
+    /// Settings for projects without settings of their own; `settings` override them.
     #[serde(default)]
     #[schemars(extend("x-launch" = true))]
     pub(crate) settings_unless: Vec<SettingsUnless>,
-    /// Settings that go over the others if the project pins a version of its `judge`, with
-    /// `${version}` for that or the oldest of a range.
+    /// Settings that override the others if the project pins a version of `judge`; `${version}`
+    /// stands for that version, or the oldest of a range.
     #[serde(default)]
     #[schemars(with = "AnyTable", extend("x-launch" = true))]
     pub(crate) settings_for_version: toml::Table,
@@ -246,62 +246,65 @@ pub struct ServerSpec {
     #[serde(default)]
     #[schemars(extend("x-launch" = true))]
     pub(crate) set_up: Vec<SetUp>,
-    /// The server whose `set-up` holds for this one as well.
+    /// The server whose `set-up` also applies to this one.
     #[schemars(extend("x-launch" = true))]
     pub set_up_as: Option<String>,
     /// The file in which the project's builds record how files are compiled.
     #[schemars(extend("x-launch" = true))]
     pub(crate) build_file: Option<BuildFile>,
-    /// The rule for the folders in which packages start.
+    /// The rule for the folders in which packages start, for a project without a build file.
     #[schemars(extend("x-launch" = true))]
     pub(crate) source_roots: Option<SourceRoots>,
-    /// The settings that it reads only at its start; it is restarted when one of them changes.
+    /// The settings that the server reads only at its start; a change of one restarts it.
     #[serde(default)]
     pub(crate) restarts_with: Vec<ConfigMarker>,
-    /// The files of the user that it reads, relative to the home folder. Its findings follow from
-    /// these, the workspace, its Python environment and its own installation; unknown if absent.
+    /// The user's files that the server reads, relative to the home folder. Its findings follow
+    /// from these, the workspace, its Python environment and its own installation; unknown if
+    /// absent.
     #[schemars(extend("x-launch" = true))]
     pub(crate) reads_outside: Option<Vec<String>>,
-    /// True if its findings do not depend on the name of the workspace's folder.
+    /// True if the server's findings do not depend on the name of the workspace's folder.
     #[schemars(extend("x-launch" = true))]
     pub(crate) ignores_root_name: Option<bool>,
-    /// Names of folders, in the root and above it, into which packages are installed: it is
-    /// restarted when the packages change.
+    /// Names of folders, in the root and above it, into which packages are installed; a change of
+    /// the packages restarts the server.
     #[serde(default)]
     pub packages_in: Vec<String>,
-    /// True if it requests its settings (`workspace/configuration`) right after its start, at least
-    /// its newer versions. A further notification of settings makes it start over.
+    /// True if the server, at least in newer versions, requests its settings
+    /// (`workspace/configuration`) right after its start. It then gets no notification of settings,
+    /// which would make it start over.
     #[serde(default)]
     pub asks_for_settings: bool,
-    /// `initializationOptions` of the `initialize` request.
+    /// The `initializationOptions` of the server's `initialize` request.
     #[serde(default)]
     #[schemars(with = "AnyTable", extend("x-launch" = true))]
     pub initialization_options: toml::Table,
-    /// The encoding in which it counts columns, regardless of the announced one.
+    /// The encoding in which the server counts columns, regardless of the announced one.
     pub(crate) position_encoding: Option<Encoding>,
-    /// The rule for sending changes to it.
+    /// The rule for sending changes to the server (`announced` if absent).
     #[serde(default)]
     pub(crate) sync: SyncRule,
     /// The rule by which diagnostics of the current text are recognised.
     #[serde(default)]
     pub(crate) diagnostics: DiagnosticsRule,
-    /// The conditions on which its answers across files are complete.
+    /// The conditions on which the server's answers across files are complete.
     #[serde(default)]
     pub(crate) readiness: ReadinessRule,
-    /// The rule for making it notice changes on disk.
+    /// The rule for making the server notice changes on disk.
     #[serde(default)]
     #[schemars(extend("x-launch" = true))]
     pub(crate) reload: ReloadRule,
-    /// The rule for moving a symbol to another file, if it can.
+    /// The rule for moving a symbol to another file, if the server can do this.
     pub(crate) move_symbol: Option<MoveSymbolRule>,
-    /// The prerequisites, beside the server itself, of its full function.
+    /// Prerequisites, beside the server itself, of its full function.
     #[serde(default)]
     #[schemars(extend("x-launch" = true))]
     pub(crate) hollow: Vec<ServerPrerequisite>,
-    /// Known faults, in sentences.
+    /// Known faults of the server, in sentences.
     #[serde(default)]
     pub faults: Vec<String>,
-    /// The time limit of `initialize`, in seconds.
+    /// The time limit of the server's `initialize`, in seconds; `deadlines.start` of
+    /// `lsp-tools.toml` if absent.
     #[schemars(range(min = 1, max = 3_600))]
     pub start_timeout: Option<u64>,
     /// True to give a Python project's virtual environment to the server (`VIRTUAL_ENV`, PATH and
@@ -309,39 +312,39 @@ pub struct ServerSpec {
     #[serde(default)]
     #[schemars(extend("x-launch" = true))]
     pub python_environment: bool,
-    /// Dotted settings key that takes the path of the project's Python interpreter
-    /// ("python.pythonPath").
+    /// The dotted key of the server's settings that takes the path of the project's Python
+    /// interpreter ("python.pythonPath").
     #[schemars(extend("x-launch" = true))]
     pub python_path_setting: Option<String>,
-    /// Dotted key of its initialization options that takes the same path as `python-path-setting`
-    /// ("workspace.environmentPath").
+    /// The dotted key of the initialization options that takes the same path as
+    /// `python-path-setting` ("workspace.environmentPath").
     #[schemars(extend("x-launch" = true))]
     pub python_path_option: Option<String>,
-    /// The way to give it an environment of which nothing may be run; it gets none if this is
-    /// absent.
+    /// The way to give the server a Python environment of which nothing may be run; if absent, the
+    /// server gets no such environment.
     #[schemars(extend("x-launch" = true))]
     pub(crate) python_unrun: Option<PythonUnrun>,
-    /// True if it runs an interpreter of the project unless an interpreter is given to it.
+    /// True if the server runs an interpreter of the project unless an interpreter is given to it.
     #[serde(default)]
     #[schemars(extend("x-launch" = true))]
     pub python_finds_own: bool,
-    /// True if it takes the first `python3` on PATH for the project's interpreter.
+    /// True if the server takes the first `python3` on PATH for the project's interpreter.
     #[serde(default)]
     #[schemars(extend("x-launch" = true))]
     pub python_on_path: bool,
-    /// True if it needs the trust of the project's owner before it may start, because its start
-    /// runs the project's code.
+    /// True if the server runs the project's code when it starts, so that it needs the trust of the
+    /// project's owner.
     #[serde(default)]
     #[schemars(extend("x-launch" = true))]
     pub runs_project_code: bool,
-    /// The way to start it before the project is trusted, if it has `runs-project-code`. Without it
-    /// the server is not started then.
+    /// The way to start the server before the project is trusted, if `runs-project-code` is true.
+    /// If absent, the server is not started in an untrusted project.
     #[schemars(extend("x-launch" = true))]
     pub untrusted: Option<UntrustedLaunch>,
     /// The toolchain proxy that a program of the command's name on PATH may be.
     #[schemars(extend("x-launch" = true))]
     pub(crate) proxy: Option<ToolchainProxy>,
-    /// True to use this server only if a setting names it.
+    /// True to use the server only if a setting names it.
     #[serde(default)]
     #[schemars(extend("x-launch" = true))]
     pub disabled: bool,
@@ -353,7 +356,7 @@ pub struct ServerSpec {
 pub(crate) enum PythonUnrun {
     /// By an interpreter of ours that gives the environment's answers, and imports nothing from it.
     StandIn,
-    /// By `VIRTUAL_ENV`: it reads the environment, and runs nothing of it.
+    /// By `VIRTUAL_ENV`: the server reads the environment, and runs nothing of it.
     Variable,
 }
 
@@ -361,13 +364,14 @@ pub(crate) enum PythonUnrun {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct ServerFeatures {
-    /// Hover, definition, references, symbols, hierarchies, signatures, completion, rename.
+    /// True to use the server for hover, definition, references, symbols, hierarchies, signatures,
+    /// completion and rename (true if absent).
     pub(crate) navigation: bool,
-    /// Diagnostics.
+    /// True to use the server for diagnostics (true if absent).
     pub(crate) diagnostics: bool,
-    /// Formatting.
+    /// True to use the server for formatting (true if absent).
     pub(crate) format: bool,
-    /// Code actions.
+    /// True to use the server for code actions (true if absent).
     pub(crate) actions: bool,
 }
 
@@ -421,9 +425,9 @@ impl UncheckedAspect {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct WeakRootMarkers {
-    /// The markers.
+    /// Root markers that are weak.
     pub(crate) markers: Vec<String>,
-    /// The signs of a project within which they mark no other one.
+    /// Signs of a project inside which `markers` do not mark another root.
     pub(crate) within: Vec<ConfigMarker>,
 }
 
@@ -431,9 +435,9 @@ pub(crate) struct WeakRootMarkers {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct SettingsUnless {
-    /// The signs of the project's own.
+    /// Signs that the project has settings of its own.
     pub(crate) configured_by: Vec<ConfigMarker>,
-    /// The settings.
+    /// Settings for projects without these signs.
     #[schemars(with = "AnyTable")]
     pub(crate) settings: toml::Table,
 }
@@ -442,24 +446,24 @@ pub(crate) struct SettingsUnless {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct SetUp {
-    /// The signs of such a project.
+    /// Signs of a project that needs this part.
     #[serde(rename = "where")]
     pub(crate) of: Vec<ConfigMarker>,
-    /// Signs of which one must be there as well, in the root or a folder above it; empty if none is
-    /// required.
+    /// Signs, in the root or a folder above, of which one must exist in addition to `where`; none
+    /// is required if empty.
     #[serde(default)]
     pub(crate) with: Vec<ConfigMarker>,
-    /// The signs that it is there, in the root or a folder above it.
+    /// Signs that the project has the part, in the root or a folder above.
     pub(crate) unless: Vec<ConfigMarker>,
-    /// The loss without it, and the command that makes it.
+    /// The loss without the part, and the command that creates it.
     pub(crate) message: String,
-    /// A Python environment is another sign that it is there.
+    /// True if a Python environment also shows that the project has the part.
     #[serde(default)]
     pub(crate) environment: bool,
-    /// True if diagnostics may be incomplete without it.
+    /// True if diagnostics may be incomplete without the part.
     #[serde(default)]
     pub(crate) lowers: bool,
-    /// The server's build file is another sign that it is there.
+    /// True if the server's build file also shows that the project has the part.
     #[serde(default)]
     pub(crate) build_file: bool,
 }
@@ -595,17 +599,17 @@ pub(crate) struct ServerPrerequisite {
     pub(crate) program: Option<String>,
     /// A Python module that must be importable in the server's own environment.
     pub(crate) python_module: Option<String>,
-    /// The program of the server's command must succeed with these arguments (a rustup proxy
-    /// without its component fails).
+    /// The arguments with which the program of `command` must succeed (a rustup proxy without its
+    /// component fails).
     #[serde(default)]
     pub(crate) succeeds: Vec<String>,
-    /// A path that must be there, relative to the folder that `below` says.
+    /// A path that must exist, relative to the folder that `below` prints.
     pub(crate) file: Option<String>,
-    /// A program, with arguments, whose first line is a folder.
+    /// A program, with arguments, whose first output line is the folder for `file`.
     #[serde(default)]
     pub(crate) below: Vec<String>,
-    /// The loss without it.
+    /// The loss if the prerequisite is missing.
     pub(crate) message: String,
-    /// The command that installs it.
+    /// The command that installs the prerequisite.
     pub(crate) install: String,
 }

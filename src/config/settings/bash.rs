@@ -52,14 +52,14 @@ pub(crate) enum CacheSharing {
 // As for the deadlines: these durations have no serialized form.
 #[schemars(!default)]
 pub(crate) struct BashSettings {
-    /// The time limit of a command if the caller gives none (120 s).
+    /// The time limit of a command if the caller gives none, in milliseconds (120,000).
     #[serde(rename = "timeout-ms", with = "Milliseconds::<MAX_COMMAND_MS>")]
     pub(crate) timeout: Duration,
-    /// The longest time limit that a caller may set (600 s). Commands in the background may take
-    /// longer.
+    /// The longest time limit that a caller may set, in milliseconds (600,000). Commands in the
+    /// background may take longer.
     #[serde(rename = "max-timeout-ms", with = "Milliseconds::<MAX_COMMAND_MS>")]
     pub(crate) max_timeout: Duration,
-    /// The size of each of the two output streams in an answer, in bytes (10,000).
+    /// The size limit of each of the two output streams in an answer, in bytes (10,000).
     #[schemars(range(min = 1_000, max = 1 << 24))]
     pub(crate) output_bytes: usize,
     /// The number of background commands per session (16). Commands that have ended count until
@@ -69,20 +69,21 @@ pub(crate) struct BashSettings {
     /// The restriction of commands to the folders that they may write (`auto`).
     #[schemars(extend("x-launch" = true))]
     pub(crate) sandbox: SandboxMode,
-    /// The network access of commands (`open`). It applies only to sandboxed commands.
+    /// The network access of sandboxed commands (`open`).
     #[schemars(extend("x-launch" = true))]
     pub(crate) network: NetworkAccess,
-    /// The caches that commands write (`private`). This applies only to sandboxed commands: others
-    /// write all that their user may.
+    /// The caches that sandboxed commands write (`private`). Other commands write all that their
+    /// user may.
     #[schemars(extend("x-launch" = true))]
     pub(crate) caches: CacheSharing,
-    /// The writable paths beside the workspace and the folders for temporary files and caches
-    /// (none), each with all that is beneath it. A path is absolute, or begins with `~/` or a
-    /// variable (`$CARGO_HOME/registry`). A path that does not exist is ignored.
+    /// The paths that commands may write beside the workspace and the folders for temporary files
+    /// and caches (none by default), each with all that is beneath it. A path is absolute, or
+    /// begins with `~/` or a variable (`$CARGO_HOME/registry`). A path that does not exist is
+    /// ignored.
     #[schemars(extend("x-launch" = true))]
     pub(crate) writable: Vec<String>,
-    /// Names of variables that they get beside those that language servers get; `*` at the end
-    /// stands for anything. Only these can contain a secret.
+    /// Names of further environment variables for commands (none by default), beside those that
+    /// language servers get; `*` at the end stands for anything. Only these can contain a secret.
     #[schemars(extend("x-launch" = true))]
     pub(crate) env: Vec<String>,
 }

@@ -11,12 +11,14 @@ use crate::config::layer::{Layer, LayerOrigin};
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct ChatSettings {
-    /// True to offer tools that read the chats (the default is false).
+    /// True to offer tools that read the user's chats (false if absent). This key counts only in
+    /// the user's own file.
     pub(crate) enabled: bool,
-    /// Folders called `User` of VS Code and its variants, instead of the usual ones; from `/` or
-    /// `~/`.
+    /// The `User` folders of VS Code and its variants, instead of the usual ones; from `/` or `~/`.
+    /// This key counts only in the user's own file.
     pub(crate) vscode: Option<Vec<String>>,
-    /// Folders of Copilot's command line, instead of the usual one; from `/` or `~/`.
+    /// The folders of Copilot's command line, instead of the usual one; from `/` or `~/`. This key
+    /// counts only in the user's own file.
     pub(crate) copilot_cli: Option<Vec<String>>,
 }
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct DaemonSettings {
-    /// Seconds without a client after which it ends (1800).
+    /// The time without a client, in seconds, after which the daemon ends (1,800).
     #[schemars(range(min = 1, max = 604_800))]
     pub(crate) idle_stop_s: u64,
 }

@@ -7,7 +7,6 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct EditorSettings {
-    /// True to answer questions of agents and shells with an editor's unsaved text as well (the
-    /// default is false).
+    /// True to answer agents and shells with an editor's unsaved text as well (false if absent).
     pub(crate) share_overlays: bool,
 }

@@ -18,24 +18,25 @@ const MACHINE_SHARES: [&str; 2] = ["machine-memory-budget-mb", "machine-starts"]
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct ServerSettings {
-    /// Seconds without a question after which a server is stopped (600).
+    /// The time without a request, in seconds, after which a server is stopped (600).
     #[schemars(range(min = 1, max = 86_400))]
     pub(crate) idle_stop_s: u64,
-    /// Resident memory of all servers of a workspace and their children together, in MiB, above
-    /// which the least recently used one is stopped (4096). A server that is the only one, or was
-    /// used within the last minute, is not stopped.
+    /// The resident memory of a workspace's servers and their children together, in MiB, above
+    /// which the least recently used server is stopped (4,096). A server that is the only one, or
+    /// was used within the last minute, is not stopped.
     #[schemars(range(min = 64, max = 1 << 20))]
     pub(crate) memory_budget_mb: u64,
-    /// Documents that one server has open at a time (256).
+    /// The number of documents that one server has open at a time (256).
     #[schemars(range(min = 1, max = 10_000))]
     pub(crate) max_open_documents: usize,
-    /// Resident memory of the servers of all the user's workspaces and their children together, in
-    /// MiB, above which the least recently used one is stopped, in any workspace (half of the
-    /// machine's memory, at least 4096).
+    /// The resident memory of the servers, and their children, of all the user's workspaces
+    /// together, in MiB, above which the least recently used server of any workspace is stopped.
+    /// The default is half of the machine's memory, at least 4,096. This key counts only in the
+    /// user's own file.
     #[schemars(range(min = 64, max = 1 << 24))]
     pub(crate) machine_memory_budget_mb: Option<u64>,
-    /// Servers of all the user's workspaces that are being started at the same time (the number of
-    /// cores, at least 2).
+    /// The number of servers, of all the user's workspaces, that start at the same time. The
+    /// default is the number of cores, at least 2. This key counts only in the user's own file.
     #[schemars(range(min = 1, max = 1_000))]
     pub(crate) machine_starts: Option<usize>,
 }

@@ -9,8 +9,8 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct FetchSettings {
-    /// Hosts (`host` or `host:port`) that may be fetched although their addresses are private; none
-    /// by default.
+    /// Hosts (`host` or `host:port`) that may be fetched although their addresses are private (none
+    /// by default).
     #[schemars(extend("x-launch" = true))]
     pub(crate) allow_hosts: Vec<String>,
 }
@@ -19,11 +19,11 @@ pub(crate) struct FetchSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct LibraryDocsSettings {
-    /// The service for libraries that are not bundled (`https://context7.com`). Its host may have a
-    /// private address.
+    /// The address of the service for libraries that are not bundled (`https://context7.com`). Its
+    /// host may have a private address.
     #[schemars(extend("x-launch" = true))]
     pub(crate) api: String,
-    /// True to allow requests to that service (the default).
+    /// True to allow requests to the service of `api` (true if absent).
     #[schemars(extend("x-launch" = true))]
     pub(crate) remote: bool,
 }

@@ -9,23 +9,23 @@ use super::RegexPattern;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct BuildFile {
-    /// Its name.
+    /// The name of the file.
     pub(crate) name: String,
-    /// Files in the root that have the same purpose, if builds leave none.
+    /// Files in the root that have the same purpose, if builds leave no such file.
     #[serde(default)]
     pub(crate) instead: Vec<String>,
-    /// The folders, relative to the root, that the server searches by itself.
+    /// Folders, relative to the root, where the server finds the file by itself.
     pub(crate) itself: Vec<String>,
-    /// The folders of builds, relative to the root, in this order; a `*` stands for any part of one
-    /// name.
+    /// The folders of builds, relative to the root, in the order of the search; a `*` stands for
+    /// any part of one name. Of several folders of one pattern the one with the newest file counts.
     pub(crate) folders: Vec<String>,
-    /// Files of CMake's presets, which name more folders.
+    /// Files of CMake's presets, whose build folders are searched before `folders`.
     #[serde(default)]
     pub(crate) presets: Vec<String>,
-    /// Dotted key of the initialization options that takes its folder.
+    /// The dotted key of the initialization options that takes the folder of the file.
     pub(crate) option: String,
-    /// Extensions of files that need an entry in it, which is in the JSON Compilation Database
-    /// Format.
+    /// Extensions of the files that need an entry in the build file (JSON Compilation Database
+    /// Format).
     #[serde(default)]
     pub(crate) lists: Vec<String>,
 }
@@ -42,10 +42,10 @@ impl BuildFile {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct SourceRoots {
-    /// Build files in the root, of which one is enough.
+    /// Build files; if the root has one, the rule does not apply.
     pub(crate) unless: Vec<String>,
-    /// The head of a file up to the name of its package, which is the first group, with dots.
+    /// A regular expression for the start of a file; its first group is the dotted package name.
     pub(crate) package: RegexPattern,
-    /// Dotted key of the settings that takes the folders, relative to the root.
+    /// The dotted key of the server's settings that takes the folders, relative to the root.
     pub(crate) setting: String,
 }

@@ -10,33 +10,35 @@ use crate::config::catalogue::marker::ConfigMarker;
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct JudgeRule {
-    /// The name, if it is no package.
+    /// The name of the tool, if it is not a package.
     pub(crate) name: Option<String>,
-    /// The package on npm.
+    /// The name of the tool's package on npm.
     pub(crate) npm: Option<String>,
-    /// The package on PyPI.
+    /// The name of the tool's package on PyPI.
     pub(crate) pip: Option<String>,
-    /// The program on the server's PATH that belongs to the package, if it is not the server.
+    /// The program of the tool on the server's PATH, if the server itself is not part of the tool's
+    /// package.
     pub(crate) program: Option<String>,
-    /// The first major version that the server works with.
+    /// The first major version of the tool that the server works with.
     #[schemars(range(min = 0, max = 1_000))]
     pub(crate) from_major: Option<u64>,
-    /// The first major version that the server no longer works with.
+    /// The first major version of the tool that the server no longer works with.
     #[schemars(range(min = 0, max = 1_000))]
     pub(crate) before_major: Option<u64>,
-    /// True if the server gives the version of the package with its name (LSP 3.17, `serverInfo`).
+    /// True if the version in the server's `serverInfo` (LSP 3.17) is that of the tool.
     pub(crate) in_server_info: bool,
-    /// Settings of the project that state the version they are for: in JSON a range of npm,
-    /// elsewhere a specifier of PEP 440.
+    /// Project settings that state the version of the tool: in JSON a range of npm, elsewhere a
+    /// specifier of PEP 440.
     pub(crate) required_by: Vec<ConfigMarker>,
-    /// True if these settings state the oldest version.
+    /// True if the settings of `required-by` state the oldest version.
     pub(crate) at_least: bool,
-    /// The first version that reports settings of the project that its command line refuses.
+    /// The first version of the tool that reports settings of the project that its command line
+    /// refuses.
     pub(crate) silent_before: Option<String>,
-    /// The settings that earlier versions may refuse without a report.
+    /// The settings that versions before `silent-before` may refuse without a report.
     pub(crate) silent_about: Vec<ConfigMarker>,
-    /// The newest release of each major version, in order. The newest in a project's range, or of
-    /// all if the project states none, is the project's version.
+    /// The newest release of each major version of the tool, in order. The newest in a project's
+    /// range, or of all if the project states none, is the project's version.
     pub(crate) releases: Vec<String>,
 }
 

@@ -12,23 +12,25 @@ use crate::config::schema::AnyTable;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct MembershipRule {
-    /// Markers, in a folder above the file, of projects to which the rule applies; all if empty.
+    /// Markers, in a folder above the file, of projects to which the rule applies; all projects if
+    /// empty.
     #[serde(default, rename = "where")]
     pub(crate) of: Vec<ConfigMarker>,
     /// Extensions of files that the server analyses by other defaults than its command line, if no
-    /// project includes them.
+    /// project includes them. The rule applies to these in every project.
     #[serde(default)]
     pub(crate) defaults_differ: Vec<String>,
-    /// The request.
+    /// The request that the server gets about the file.
     pub(crate) method: String,
-    /// Its params; `${uri}` and `${path}` in strings stand for the file.
+    /// The params of `method`; `${uri}` and `${path}` in strings stand for the file.
     #[schemars(with = "AnyTable")]
     pub(crate) params: toml::Table,
-    /// The part of the result that counts (RFC 6901); the whole result by default.
+    /// The part of the response that counts, as a JSON Pointer (RFC 6901); the whole result if
+    /// absent.
     #[serde(default)]
     pub(crate) result: String,
-    /// A pattern of that part, as text or else as JSON, or of the error's message, for a file
-    /// outside the project.
+    /// A regular expression that matches `result`, or the error message, if the file is outside. A
+    /// `result` that is not a string is compared as JSON.
     pub(crate) outside: RegexPattern,
     /// The consequence for answers, as a sentence without its full stop.
     pub(crate) reason: String,

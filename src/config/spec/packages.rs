@@ -13,20 +13,20 @@ pub struct InstallSpec {
     /// Components of the user's Rust toolchain (`rust-analyzer`).
     #[serde(default)]
     pub(crate) rustup: Vec<String>,
-    /// Packages from PyPI, pinned (`python-lsp-server[all]==1.15.0`), into a virtual environment of
-    /// their own.
+    /// Packages from PyPI, pinned (`python-lsp-server[all]==1.15.0`), installed into a virtual
+    /// environment of their own.
     #[serde(default)]
     pub pip: Vec<String>,
     /// The PyPI packages that may be built from source, with the reason.
     #[serde(default)]
     pub(crate) pip_source: BTreeMap<String, String>,
-    /// Packages from npm, pinned (`pyright@1.1.400`), under a prefix of their own.
+    /// Packages from npm, pinned (`pyright@1.1.400`), installed under a prefix of their own.
     #[serde(default)]
     pub npm: Vec<String>,
-    /// Crates, pinned (`taplo-cli@0.9.3`), under a root of their own.
+    /// Crates, pinned (`taplo-cli@0.9.3`), installed under a root of their own.
     #[serde(default)]
     pub cargo: Vec<String>,
-    /// Features for `cargo install`.
+    /// Features of the crates in `cargo`.
     #[serde(default)]
     pub(crate) cargo_features: Vec<String>,
     /// Go modules, pinned (`golang.org/x/tools/gopls@v0.24.0`).
@@ -38,15 +38,15 @@ pub struct InstallSpec {
     /// .NET tools, pinned (`csharp-ls@0.19.0`).
     #[serde(default)]
     pub(crate) dotnet: Vec<String>,
-    /// Debian's packages, with the suite (`gopls/sid`), unpacked under a root of their own.
+    /// Packages of Debian, with the suite (`gopls/sid`), unpacked under a root of their own.
     #[serde(default)]
     pub(crate) deb: Vec<String>,
-    /// The alternatives, in this order, if the packages above are not available.
+    /// The alternatives, in the order of the attempts, if the packages above are not available.
     #[serde(default)]
     pub(crate) or: Vec<Recipe>,
     /// A program that the server, or its build, needs beside itself.
     pub(crate) needs: Option<RequiredProgram>,
-    /// The command that advice shows, if it is not derived from the recipes above.
+    /// The command that advice shows; derived from the recipes if absent.
     pub advice: Option<String>,
     /// The instructions for an installation by hand (system packages, downloads).
     pub manual: Option<String>,
@@ -57,25 +57,25 @@ pub struct InstallSpec {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Recipe {
-    /// Components of the user's Rust toolchain.
+    /// Components of the user's Rust toolchain, as in `install`.
     pub(crate) rustup: Vec<String>,
-    /// From PyPI.
+    /// Packages from PyPI, pinned, as in `install`.
     pub(crate) pip: Vec<String>,
     /// The PyPI packages that may be built from source, with the reason.
     pub(crate) pip_source: BTreeMap<String, String>,
-    /// From npm.
+    /// Packages from npm, pinned, as in `install`.
     pub(crate) npm: Vec<String>,
-    /// Crates.
+    /// Crates, pinned, as in `install`.
     pub(crate) cargo: Vec<String>,
-    /// Features for `cargo install`.
+    /// Features of the crates in `cargo`.
     pub(crate) cargo_features: Vec<String>,
-    /// Go modules.
+    /// Go modules, pinned, as in `install`.
     pub(crate) go: Vec<String>,
-    /// Ruby gems.
+    /// Ruby gems, pinned, as in `install`.
     pub(crate) gem: Vec<String>,
-    /// .NET tools.
+    /// .NET tools, pinned, as in `install`.
     pub(crate) dotnet: Vec<String>,
-    /// Debian's packages.
+    /// Packages of Debian, with the suite, as in `install`.
     pub(crate) deb: Vec<String>,
 }
 
@@ -121,12 +121,12 @@ impl InstallSpec {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct RequiredProgram {
-    /// Its name ("go").
+    /// The name of the required program ("go").
     pub(crate) program: String,
-    /// The arguments with which it prints its version.
+    /// The arguments with which this program prints its version.
     pub(crate) version: Vec<String>,
-    /// The minimum version ("1.21").
+    /// The minimum version of the program ("1.21").
     pub(crate) at_least: String,
-    /// The packages from PyPI, pinned, that contain it.
+    /// Pinned PyPI packages that contain the program.
     pub(crate) pip: Vec<String>,
 }

@@ -35,11 +35,11 @@ pub(crate) enum NotebookRule {
     /// Cells with commands of IPython.
     #[default]
     Announced,
-    /// Cells without commands of IPython, which are errors of syntax to it.
+    /// Cells without commands of IPython, which are errors of syntax to the server.
     WithoutCommands,
-    /// Cells that are opened as text documents as well; it finds nothing in others.
+    /// Cells that are opened as text documents as well; the server finds nothing in others.
     OpenedCells,
-    /// Cells whose diagnostics it pushes; its response to a pull may be about another cell.
+    /// Cells whose diagnostics the server pushes; its response to a pull may be about another cell.
     PushedCells,
 }
 
@@ -47,76 +47,83 @@ pub(crate) enum NotebookRule {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct DiagnosticsRule {
-    /// The source to use.
+    /// The way in which the server delivers fresh diagnostics.
     pub(crate) source: DiagnosticsSource,
-    /// Milliseconds of silence after which unversioned pushes count as settled, if no better sign
-    /// is known.
+    /// The longest pause that was measured between a change and its diagnostics, in milliseconds.
+    /// If no better sign is known, unversioned pushes count as settled after a silence of twice
+    /// this time. If the key is absent, the silence is 500 milliseconds, or 1,000 if `source` is
+    /// `auto`.
     #[schemars(range(min = 1, max = 3_600_000))]
     pub(crate) quiet_ms: Option<u64>,
-    /// True if the first push after opening is an empty list without meaning.
+    /// True if the server's first push after opening is an empty list without meaning.
     pub(crate) first_empty_is_noise: bool,
-    /// The number of pushes for each version; those before the last are about an older text (0
-    /// stands for 1).
+    /// The number of pushes that the server sends for each version; those before the last are about
+    /// an older text (1 if absent).
     #[schemars(range(min = 1, max = 10))]
     pub(crate) pushes_per_version: u64,
-    /// True if it checks only saved text: a `didSave` follows each change of the file on disk.
+    /// True if the server checks a text, or finds more in it, only when the text is saved. A
+    /// `didSave` then follows each change of the text on disk. A server whose `source` is `auto`
+    /// also gets it, if the server announces saves.
     pub(crate) on_save: bool,
-    /// A notification that means "done with this document" (clangd's file status).
+    /// The notification by which the server reports that it is done with a document (clangd's file
+    /// status).
     pub(crate) idle: Option<IdleSign>,
-    /// Milliseconds to wait for the first diagnostics of a document, beyond the usual deadline
-    /// (slow linters).
+    /// A key without effect, accepted for older files: `deadlines.diagnostics` in `lsp-tools.toml`
+    /// limits the wait for diagnostics.
     #[schemars(range(min = 1, max = 3_600_000))]
     pub(crate) timeout_ms: Option<u64>,
-    /// True if it publishes nothing when nothing changed. After a change that leaves its findings
-    /// as they are, silence then means that the last push still holds, once a barrier request was
-    /// answered and `quiet-ms` have passed.
+    /// True if the server publishes nothing when nothing changed. After a change that leaves its
+    /// findings as they are, silence then means that the last push still holds, once a barrier
+    /// request was answered and the silence of `quiet-ms` has passed.
     pub(crate) silent_when_same: bool,
-    /// True if it checks only the document that changed last, so documents are sent to it one after
-    /// the other.
+    /// True if the server checks only the document that changed last, so that documents are sent to
+    /// it one after the other.
     pub(crate) one_at_a_time: bool,
-    /// True if it may report old diagnostics of a document after a request for a signature in it,
-    /// until it gets the text again.
+    /// True if the server may report old diagnostics of a document after a request for a signature
+    /// in it, until the document's text is sent again.
     pub(crate) stale_after_signature: bool,
-    /// True if its hints are findings, as its command line shows them.
+    /// True if the server's hints are findings that its command line reports too; they are shown as
+    /// information.
     pub(crate) hints_are_findings: bool,
-    /// Members added to the `didChange` that makes it check an unchanged text again, after another
-    /// file changed (clangd's `forceRebuild`); it then pushes for that version in any case.
+    /// Members added to the `didChange` that makes the server check an unchanged text again, after
+    /// another file changed (clangd's `forceRebuild`). The server then pushes for that version in
+    /// any case.
     #[schemars(with = "AnyTable", extend("x-launch" = true))]
     pub(crate) recheck: toml::Table,
-    /// A checker of the whole project that it runs beside its answers to pulls (rust-analyzer's
-    /// `cargo check`); it pushes that checker's findings.
+    /// A checker of the whole project that the server runs beside its answers to pulls
+    /// (rust-analyzer's `cargo check`), and whose findings it pushes.
     #[schemars(extend("x-launch" = true))]
     pub(crate) background_check: Option<BackgroundCheckRule>,
-    /// The way in which it reads notebooks.
+    /// The way in which the server reads notebooks (`announced` if absent).
     pub(crate) notebooks: NotebookRule,
-    /// True if its findings in a file depend on unsaved text of other files.
+    /// True if the server's findings in a file depend on unsaved text of other files.
     pub(crate) sees_unsaved: bool,
-    /// True if its findings in a file depend on no other file.
+    /// True if the server's findings in a file depend on no other file.
     pub(crate) own_text: bool,
-    /// True if its findings in a file change only after changes of which it is notified, so that
-    /// they can be kept.
+    /// True if the server's findings in a file change only after changes of which it is notified,
+    /// so that they can be kept.
     pub(crate) keeps_findings: bool,
     /// The checkers (a diagnostic's `source`) whose start columns count bytes of UTF-8, regardless
     /// of the server's encoding.
     pub(crate) byte_columns: Vec<String>,
-    /// Codes of findings that depend only on the existence of files and on their own text.
+    /// Codes of findings that depend only on which files exist and on the text of their own file.
     #[schemars(extend("x-launch" = true))]
     pub(crate) about_files: Vec<String>,
-    /// Lists of globs by which a project selects the files of its command line's check; of several
-    /// files the first that exists.
+    /// The lists of globs, in settings of the project, of the files that the server's command line
+    /// checks. Of several settings files the first that exists counts.
     #[schemars(extend("x-launch" = true))]
     pub(crate) includes: Vec<ConfigMarker>,
-    /// The lists of globs by which a project excludes files from its command line's check; of
-    /// several files the first that exists.
+    /// The lists of globs, in settings of the project, of the files that the server's command line
+    /// does not check. Of several settings files the first that exists counts.
     #[schemars(extend("x-launch" = true))]
     pub(crate) excludes: Vec<ConfigMarker>,
-    /// Findings by which it reports that there may be more.
+    /// Findings by which the server reports that there may be more; diagnostics are then `partial`.
     pub(crate) falls_short: Vec<FallsShort>,
     /// Findings that are not shown, because they are no faults in most projects.
     #[schemars(extend("x-launch" = true))]
     pub(crate) left_out: Vec<LeftOutFinding>,
-    /// Findings by which it reports that one of its checkers has failed on a text: the text is sent
-    /// to it again.
+    /// Findings by which the server reports that one of its checkers has failed on a text. They are
+    /// not shown; the text is sent to the server again.
     pub(crate) failed_checks: Vec<FailedCheck>,
 }
 
@@ -140,11 +147,12 @@ impl DiagnosticsRule {
 pub(crate) struct BackgroundCheckRule {
     /// The usual name of the checker.
     pub(crate) name: String,
-    /// The notification that starts it over the whole project.
+    /// The method of the notification that starts the checker over the whole project.
     pub(crate) start: String,
-    /// The start of its work-done progress tokens: a run is over when its progress has ended.
+    /// The start of the tokens of the checker's work-done progress; a run is over when its progress
+    /// has ended.
     pub(crate) progress_token: String,
-    /// The dotted key of a setting that turns it off if it is `false`.
+    /// The dotted key of the server's setting that disables the checker if it is `false`.
     pub(crate) off_by: Option<String>,
 }
 
@@ -152,11 +160,11 @@ pub(crate) struct BackgroundCheckRule {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct FallsShort {
-    /// Its code.
+    /// The code of the finding; any if absent.
     pub(crate) code: Option<String>,
-    /// A pattern of its message.
+    /// A regular expression for the message of the finding; any if absent.
     pub(crate) matches: Option<RegexPattern>,
-    /// True if it counts only in a project without a build file.
+    /// True if the rule applies only in a project without a build file.
     #[serde(default)]
     pub(crate) without_build_file: bool,
     /// The part that may be missing, as a sentence without its full stop.
@@ -167,11 +175,11 @@ pub(crate) struct FallsShort {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct LeftOutFinding {
-    /// The checker: the `source` of the finding.
+    /// The checker that reports the finding: its `source`.
     pub(crate) source: String,
-    /// A pattern of its message.
+    /// A regular expression for the message of the finding.
     pub(crate) matches: RegexPattern,
-    /// The settings of a project with which it is shown.
+    /// Project settings with which the finding is shown.
     pub(crate) unless: Vec<ConfigMarker>,
 }
 
@@ -179,9 +187,9 @@ pub(crate) struct LeftOutFinding {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct FailedCheck {
-    /// The checker: the `source` of the finding.
+    /// The checker that reports the finding: its `source`.
     pub(crate) source: String,
-    /// A pattern of its message.
+    /// A regular expression for the message of the finding.
     pub(crate) matches: RegexPattern,
 }
 
@@ -199,7 +207,7 @@ pub(crate) enum DiagnosticsSource {
     /// Pushes without version.
     Push,
     /// Requests through `workspace/executeCommand typescript.tsserverRequest`, whose answer is for
-    /// the text it has.
+    /// the text that tsserver has.
     Tsserver,
     /// The server has no diagnostics.
     None,
@@ -209,14 +217,14 @@ pub(crate) enum DiagnosticsSource {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct IdleSign {
-    /// The notification's method; its params name the document in `uri`.
+    /// The method of the notification; its params name the document in `uri`.
     pub(crate) method: String,
-    /// The member with the state.
+    /// The member of the params to check.
     pub(crate) field: String,
-    /// The member's value (or the start of it) that means "done".
+    /// The value of `field`, or its start, that means "done".
     pub(crate) value: String,
-    /// The start of the value that it sends at least once while it works on a new text: until then
-    /// "done" is about an older one.
+    /// The start of the value that `field` has at least once while the server works on a new text;
+    /// until then, "done" is about an older text.
     #[serde(default)]
     pub(crate) work: Option<String>,
 }
@@ -226,26 +234,28 @@ pub(crate) struct IdleSign {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct ReloadRule {
-    /// The names of the files to which the rule applies; if empty, it applies to all files that
-    /// concern the server.
+    /// The names of the files to which the rule applies; all files that concern the server if
+    /// empty.
     pub(crate) files: Vec<String>,
-    /// A request that makes it examine the disk. It is sent before the next question.
+    /// The method of a request that makes the server examine the disk; it is sent before the next
+    /// question.
     pub(crate) method: Option<String>,
-    /// The params of that request.
+    /// The params of `method`.
     #[schemars(with = "AnyTable")]
     pub(crate) params: toml::Table,
-    /// True to send a document to it again, with the same text, and to await its push, before a
-    /// question about it.
+    /// True to send a document to the server again, with the same text, and to await its push,
+    /// before a question about the document.
     pub(crate) touch: bool,
-    /// True if it never notices such changes, and is restarted.
+    /// True if the server never notices changes on disk; it is restarted for the next question.
     pub(crate) restart: bool,
-    /// The milliseconds for which its answers may still be about the old files.
+    /// The time after a change on disk in which the server's answers may still be about the old
+    /// files, in milliseconds (0 if absent).
     #[schemars(range(min = 1, max = 60_000))]
     pub(crate) settle_ms: Option<u64>,
 }
 
 impl ReloadRule {
-    /// The time for which its answers may be about the old files.
+    /// The time for which the server's answers may be about the old files.
     pub(crate) fn settle(&self) -> Option<Duration> {
         self.settle_ms.map(Duration::from_millis)
     }
@@ -256,9 +266,10 @@ impl ReloadRule {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct MoveSymbolRule {
-    /// The kind of the code action.
+    /// The kind of the code action whose command moves the symbol.
     pub(crate) kind: String,
-    /// The location of the absolute path in the first argument of its command (RFC 6901).
+    /// The location of the absolute path in the first argument of the command, as a JSON Pointer
+    /// (RFC 6901).
     pub(crate) argument: String,
     /// True if the server creates the file on disk, empty, if it does not exist.
     #[serde(default)]
@@ -272,49 +283,52 @@ pub(crate) struct ReadinessRule {
     /// Starts of the titles of work-done progress that must begin and end after the first document
     /// was opened.
     pub(crate) progress: Vec<String>,
-    /// Milliseconds within which that progress begins; otherwise the server counts as ready.
+    /// The time after the first document was opened, in milliseconds, after which the server counts
+    /// as ready without its sign. If absent, `progress` must begin within 1,000 milliseconds, and
+    /// the wait for `notification` has no limit.
     #[schemars(range(min = 1, max = 3_600_000))]
     pub(crate) grace_ms: Option<u64>,
-    /// True if its answers about single files are correct before that progress ends. Only questions
-    /// across files then wait for it.
+    /// True if the server's answers about single files are correct before `progress` ends and
+    /// before `notification` comes. Only questions across files then wait for these.
     pub(crate) files_first: bool,
-    /// True if it reports `experimental/serverStatus` with `quiescent` (rust-analyzer).
+    /// True if the server reports `experimental/serverStatus` with `quiescent` (rust-analyzer).
     pub(crate) server_status: bool,
-    /// Starts of the titles of work-done progress during which its answers about single files are
-    /// correct already, though it is not quiescent: it only fills its caches.
+    /// Starts of the titles of work-done progress during which the server only fills its caches.
+    /// Its answers about single files are correct then, though it is not quiescent.
     pub(crate) files_during: Vec<String>,
     /// Starts of the titles of work-done progress that is not indexing (a linter's run); `*` for
     /// all.
     pub(crate) not_indexing: Vec<String>,
-    /// True if it knows, of the files outside every index, only those that are open.
+    /// True if the server knows, of the files that no index covers, only those that are open.
     pub(crate) knows_open_files: bool,
-    /// Settings that list the files of a project. If the root has one of them, the server knows of
-    /// the other files only those that are open.
+    /// Settings that list the files of a project. If the root has one of them, the server knows, of
+    /// the files not listed, only those that are open.
     pub(crate) knows_open_files_where: Vec<ConfigMarker>,
     /// Settings that exclude files. If the root has one of them, the server knows nothing of the
-    /// excluded files.
+    /// excluded files, even if they are open.
     pub(crate) leaves_files_out_where: Vec<ConfigMarker>,
-    /// Files that mark a folder of which it knows all files, at any depth.
+    /// Names of files that mark a folder of which the server knows all files, at any depth, in
+    /// spite of `knows-open-files`.
     pub(crate) knows_all_below: Vec<String>,
-    /// True if it knows, of the projects within its root, only those with an open file.
+    /// True if the server knows, of the projects within its root, only those with an open file.
     pub(crate) knows_open_projects: bool,
-    /// True if the symbols that it lists by name are those of the project of the last queried file.
+    /// True if the server lists symbols by name only from the project of the last queried file.
     #[serde(default)]
     pub(crate) symbols_of_last_file: bool,
-    /// True if it compiles the project in one configuration, and knows nothing of the code of
-    /// others.
+    /// True if the server compiles the project in one configuration, and knows nothing of the code
+    /// of others.
     pub(crate) knows_one_configuration: bool,
-    /// Milliseconds after its first document was opened for which an empty answer is not believed
-    /// and requested again, because it may come before the server has looked.
+    /// The time after the first document was opened in which an empty answer is requested again, in
+    /// milliseconds (0 if absent), because the server may not have looked yet.
     #[schemars(range(min = 0, max = 60_000))]
     pub(crate) distrust_empty_ms: u64,
-    /// True if it reads the files of the project when it is asked about them, so that its first
+    /// True if the server reads the project's files when a request is about them, so that its first
     /// answer across files is as complete as any later one.
     pub(crate) reads_on_request: bool,
-    /// A notification that means "ready" once.
+    /// The notification by which the server reports, once, that it is ready.
     pub(crate) notification: Option<ReadySign>,
-    /// True if it registers its capabilities shortly before `notification`, so that its start ends
-    /// with it.
+    /// True if the server registers its capabilities shortly before `notification`, so that its
+    /// start ends with that notification.
     pub(crate) ends_start: bool,
 }
 
@@ -329,10 +343,10 @@ impl ReadinessRule {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ReadySign {
-    /// The notification's method.
+    /// The method of the notification.
     pub(crate) method: String,
-    /// The member to check.
+    /// The member of the params to check.
     pub(crate) field: Option<String>,
-    /// The pattern of that member's value that means "ready"; if absent, any value does.
+    /// A regular expression for the value of `field` that means "ready"; any value if absent.
     pub(crate) matches: Option<RegexPattern>,
 }

@@ -13,19 +13,21 @@ use crate::config::schema::AnyTable;
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct UntrustedLaunch {
-    /// Arguments after those of the command.
+    /// Arguments that follow those of `command`.
     pub(crate) args: Vec<String>,
-    /// True to start it in the system's root folder, outside the project, instead of in its root.
+    /// True to start the server in the system's root folder, outside the project, instead of in its
+    /// root.
     pub(crate) apart: bool,
-    /// True to keep Node.js, in it and in its child processes, from loading code that lies in the
-    /// workspace.
+    /// True to keep Node.js, in the server and in its child processes, from loading code that lies
+    /// in the workspace.
     pub(crate) node_guard: bool,
-    /// Requests of LSP that it does not get, since its answers would come from code of the project.
+    /// Methods of LSP requests that the server does not get, because it would run code of the
+    /// project for its answers.
     pub(crate) unasked: Vec<String>,
     /// Environment variables, merged over those of the server.
     pub(crate) env: BTreeMap<String, String>,
     /// Environment variables whose value is the first word that a program, with arguments, prints
-    /// in the root. If there is no such program, they are not set; if it fails, the server is not
+    /// in the root. If PATH has no such program, they are not set. If it fails, the server is not
     /// started.
     pub(crate) env_from: BTreeMap<String, Vec<String>>,
     /// Settings, merged over those of the server.
@@ -34,10 +36,10 @@ pub struct UntrustedLaunch {
     /// `initializationOptions`, merged over those of the server.
     #[schemars(with = "AnyTable")]
     pub(crate) initialization_options: toml::Table,
-    /// Files with which it is not started at all, because they would make it run code of the
-    /// project anyway.
+    /// Files with which the server is not started at all, because they would make it run code of
+    /// the project anyway.
     pub refused_with: Vec<FileSign>,
-    /// The conditions on which its findings may be less complete than in a trusted project.
+    /// The conditions on which the server's answers may be less complete than in a trusted project.
     pub(crate) shortfall: Option<ShortfallRule>,
 }
 
@@ -46,13 +48,13 @@ pub struct UntrustedLaunch {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ToolchainProxy {
-    /// Its own name ("rustup").
+    /// The proxy's own name ("rustup").
     pub(crate) program: String,
-    /// The variable that names its folder ("RUSTUP_HOME").
+    /// The variable that names the proxy's folder ("RUSTUP_HOME").
     pub(crate) variable: String,
-    /// Its folder below the home folder, if the variable is not set (".rustup").
+    /// The proxy's folder, relative to the home folder, if `variable` is not set (".rustup").
     pub(crate) folder: String,
-    /// The folder of the programs behind it, relative to its folder; a `*` stands for any name
+    /// The folder of the real programs, relative to the proxy's folder; a `*` stands for any name
     /// ("toolchains/*/bin").
     pub(crate) behind: String,
 }
@@ -62,13 +64,14 @@ pub(crate) struct ToolchainProxy {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FileSign {
-    /// The path, relative to a folder in which the server looks for it. One that begins with `*`
-    /// stands for any name with that ending, regardless of the content.
+    /// The path of the file, relative to the server's root, a folder directly in the root, or one
+    /// above it. A path that begins with `*` stands for any name with that ending, regardless of
+    /// the content.
     pub file: String,
-    /// Dotted keys of TOML, `*` for any key, one of which it must have.
+    /// Dotted TOML keys (`*` for any key), of which the file must have one.
     #[serde(default)]
     pub(crate) keys: Vec<String>,
-    /// A pattern of its text, if it is not TOML.
+    /// A regular expression for the file's text, if the file is not TOML.
     pub(crate) matches: Option<RegexPattern>,
 }
 
@@ -78,21 +81,20 @@ pub struct FileSign {
 pub(crate) struct ShortfallRule {
     /// The omitted work, as a sentence without its full stop.
     pub(crate) reason: String,
-    /// The gap in its diagnostics in every project, as such a sentence; absent if there is no other
-    /// gap.
+    /// The part that diagnostics miss in every project, as a sentence without its full stop; absent
+    /// if nothing more is missing.
     pub(crate) diagnostics: Option<String>,
     /// A program, with arguments, that is run in the root like the server; a failure counts as a
-    /// sign. Empty if there is none.
+    /// sign. No program is run if empty.
     #[serde(default)]
     pub(crate) command: Vec<String>,
-    /// Texts in the program's output of which one makes the loss matter.
+    /// Texts in the output of `command`, of which one shows that the omitted work may matter.
     #[serde(default)]
     pub(crate) signs: Vec<String>,
-    /// Files of which one makes the loss matter.
+    /// Files of which one shows that the omitted work may matter.
     #[serde(default)]
     pub(crate) files: Vec<FileSign>,
-    /// Names of files that decide it: it is checked again when a file of that name changes,
-    /// anywhere.
+    /// File names whose change, in any folder, repeats this check.
     #[serde(default)]
     pub(crate) depends_on: Vec<String>,
 }
