@@ -265,7 +265,11 @@ fn cross_check(merged: &Table, layers: &[Layer]) -> Vec<ConfigProblem> {
     let server_keys = servers.keys().map(String::as_str).collect::<Vec<_>>();
     let language_keys = languages.keys().map(String::as_str).collect::<Vec<_>>();
     let mut problems = Vec::new();
-    let mut report = |path: &[&str], message: String| problems.extend(problem_at(layers, path, message));
+    let mut report = |path: &[&str], message: String| {
+        if problems.len() < schema::MAX_LISTED_FAULTS {
+            problems.extend(problem_at(layers, path, message));
+        }
+    };
     for (key, server) in servers {
         for (word, example) in
             [("command", "[\"program\", \"argument\"]"), ("languages", "[\"key of a language\"]")]

@@ -88,15 +88,25 @@ fn field_type(schema: &Value) -> ConfigFieldType {
     }
 }
 
-/// Returns all faults: the byte offset of the place, and a sentence.
+/// The maximum number of faults that a check of a file lists.
+pub(super) const MAX_LISTED_FAULTS: usize = 50;
+
+/// Returns the faults, at most [`MAX_LISTED_FAULTS`]: the byte offset of the place, and a sentence.
 pub(super) fn check(document: &DeTable<'_>, fields: &[ConfigField]) -> Vec<(usize, String)> {
     let mut slips = Vec::new();
     check_record(document, fields, "", &mut slips);
+    if slips.len() > MAX_LISTED_FAULTS {
+        slips.truncate(MAX_LISTED_FAULTS);
+        slips[MAX_LISTED_FAULTS - 1].1 = "there are further faults, which are not listed".to_owned();
+    }
     slips
 }
 
 fn check_record(table: &DeTable<'_>, fields: &[ConfigField], place: &str, slips: &mut Vec<(usize, String)>) {
     for (key, value) in table {
+        if slips.len() > MAX_LISTED_FAULTS {
+            return;
+        }
         let name = key.get_ref().as_ref();
         match fields.iter().find(|field| field.key == name) {
             Some(field) => check_value(value.get_ref(), &field.shape, name, place, key.span().start, slips),

@@ -141,12 +141,14 @@ pub(crate) async fn check_files(
         let requested = left.len();
         let mut late = checked.add(context, (left, named), options, (at_once, total)).await?;
         let has_progressed = late.len() < requested;
-        // Where the server answered for other files, the late files waited for their turn and get
-        // the whole deadline again.
+        // Where the server answered for other files, or was still starting, the late files waited
+        // for their turn and get the whole deadline again.
         late.retain(|LanguageFile { path, .. }| {
-            let root = |server: &str| context.manager.root(server, path);
+            let has_answered = |ServerStatus { server, .. }: &ServerStatus| {
+                options.silence.has_answered(&(server.clone(), context.manager.root(server, path)))
+            };
             let mut late = checked.reports[path].late_servers();
-            late.any(|server| options.silence.has_answered(&(server.to_owned(), root(server))))
+            late.any(|status| status.state != ServerState::Timeout || has_answered(status))
         });
         let goes_on = has_progressed && options.until.is_none_or(|until| Instant::now() < until);
         if late.is_empty() || !goes_on {

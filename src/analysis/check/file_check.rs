@@ -109,6 +109,10 @@ pub(crate) async fn check_file(
     options: &FileCheckOptions,
 ) -> Result<FileReport, ToolError> {
     if let Some(report) = options.stored.report(&subject.path) {
+        for ServerStatus { server, .. } in &report.statuses {
+            let root = context.manager.root(server, &subject.path);
+            options.silence.record_answer(&(server.clone(), root));
+        }
         return Ok(report);
     }
     let subject = with_kernel_language(context, subject);

@@ -64,10 +64,10 @@ impl FileReport {
     }
 
     /// The servers that had no time to report everything.
-    pub(crate) fn late_servers(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn late_servers(&self) -> impl Iterator<Item = &ServerStatus> {
         let late = [ServerState::Timeout, ServerState::Starting, ServerState::Indexing];
         let statuses = self.statuses.iter().filter(|_| self.verdict != Verdict::Complete);
-        statuses.filter(move |status| late.contains(&status.state)).map(|status| status.server.as_str())
+        statuses.filter(move |status| late.contains(&status.state))
     }
 }
 

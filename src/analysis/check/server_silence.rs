@@ -1,6 +1,7 @@
 //! Servers that answer for no file of a check, so that the other files need not wait for them.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -10,11 +11,11 @@ use crate::workspace::WorkspacePath;
 
 /// The number of files without an answer from which on a server may count as silent.
 const MIN_SILENT_FILES: usize = 8;
-/// The longest time without an answer until a server counts as silent.
-const MAX_SILENCE: Duration = Duration::from_secs(45);
-/// The time without an answer until a server counts as silent, in time limits of a file, if that is
-/// less than [`MAX_SILENCE`].
-const MAX_SILENCE_LIMITS: u32 = 3;
+/// The time without an answer until a server counts as silent, in time limits of a file.
+const SILENCE_LIMITS: u32 = 3;
+/// The shortest and the longest such time: short limits give a slow server no chance, and long ones
+/// make the wait longer than it helps.
+const SILENCE: RangeInclusive<Duration> = Duration::from_secs(10)..=Duration::from_secs(45);
 
 /// A server and the root of the project that it serves.
 pub(super) type ServerOfRoot = (String, WorkspacePath);
@@ -59,7 +60,7 @@ impl ServerSilence {
     pub(super) fn unanswered(&self, server: &ServerOfRoot, limit: Duration) -> Option<usize> {
         let servers = self.servers.lock();
         let record = servers.get(server)?;
-        let longest = MAX_SILENCE.min(limit.saturating_mul(MAX_SILENCE_LIMITS));
+        let longest = limit.saturating_mul(SILENCE_LIMITS).clamp(*SILENCE.start(), *SILENCE.end());
         let is_long = record.silent_since.is_some_and(|since| since.elapsed() >= longest);
         let is_silent = !record.has_answered && record.unanswered >= MIN_SILENT_FILES && is_long;
         is_silent.then_some(record.unanswered)
@@ -70,20 +71,20 @@ impl ServerSilence {
 mod tests {
     use super::*;
 
-    const LIMIT: Duration = Duration::from_millis(1);
+    const LIMIT: Duration = Duration::from_secs(1);
 
     #[test]
     fn server_is_silent_after_several_files_if_it_never_answered_in_that_root() {
         let silence = ServerSilence::default();
         let of = |root: &str| ("pyright".to_owned(), WorkspacePath::root().join(root).unwrap());
-        let long_ago = Instant::now() - Duration::from_secs(1);
+        let long_ago = Instant::now() - Duration::from_secs(20);
         for _ in 0..MIN_SILENT_FILES - 1 {
             silence.record_silence(&of("a"), long_ago);
         }
         assert_eq!(silence.unanswered(&of("a"), LIMIT), None);
         silence.record_silence(&of("a"), long_ago);
         assert_eq!(silence.unanswered(&of("a"), LIMIT), Some(MIN_SILENT_FILES));
-        assert_eq!(silence.unanswered(&of("a"), Duration::from_secs(1)), None, "it had no three limits");
+        assert_eq!(silence.unanswered(&of("a"), Duration::from_secs(10)), None, "three limits are longer");
         assert_eq!(silence.unanswered(&of("b"), LIMIT), None, "another session");
         silence.record_answer(&of("b"));
         assert!(silence.has_answered(&of("b")) && !silence.has_answered(&of("a")));

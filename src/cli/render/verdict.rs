@@ -113,6 +113,7 @@ fn status_sentence(status: &ServerStatus) -> String {
     with_detail(match status.state {
         // The server answered, and reported what its answer lacks.
         ServerState::Ready if detail.is_some() => return format!("{server}: {}", detail.unwrap_or_default()),
+        ServerState::Ready if server.is_empty() => "no server was asked".to_owned(),
         ServerState::Ready => format!("{server} returned no answer"),
         ServerState::Indexing => format!("{server} is still indexing"),
         ServerState::Starting => format!("{server} was still starting after {waited}"),

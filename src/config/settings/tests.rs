@@ -36,6 +36,16 @@ fn stronger_settings_layer_overrides_key_by_key() {
 }
 
 #[test]
+fn many_invalid_settings_are_not_all_listed() {
+    let text: String = (0..20_000).map(|number| format!("k{number} = 1\n")).collect();
+    let Err(ConfigError::Invalid(problems)) = load(LayerOrigin::User, &text) else {
+        panic!("unknown keys are accepted");
+    };
+    assert_eq!(problems.len(), 50);
+    assert!(problems[49].to_string().contains("further faults"), "{}", problems[49]);
+}
+
+#[test]
 fn invalid_setting_is_reported_with_its_line() {
     for (text, wanted) in [
         (
@@ -161,7 +171,7 @@ fn json_schema_has_the_keys_and_bounds_that_are_checked() {
     let properties = schema["properties"].as_object().expect("properties");
     assert_eq!(properties.len(), SETTINGS_FIELDS.len());
     let hover = &properties["deadlines"]["properties"]["hover"];
-    let wanted = serde_json::json!({"type": "integer", "minimum": 1, "maximum": 3_600_000, "description": "Hover (10 s)."});
+    let wanted = serde_json::json!({"type": "integer", "minimum": 1, "maximum": 3_600_000, "description": "The time limit of a hover request, in milliseconds (10,000)."});
     assert_eq!(*hover, wanted);
     assert_eq!(schema["additionalProperties"], false);
     for schema in [schema, Catalogue::json_schema()] {

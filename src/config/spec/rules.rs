@@ -68,10 +68,6 @@ pub(crate) struct DiagnosticsRule {
     /// The notification by which the server reports that it is done with a document (clangd's file
     /// status).
     pub(crate) idle: Option<IdleSign>,
-    /// A key without effect, accepted for older files: `deadlines.diagnostics` in `lsp-tools.toml`
-    /// limits the wait for diagnostics.
-    #[schemars(range(min = 1, max = 3_600_000))]
-    pub(crate) timeout_ms: Option<u64>,
     /// True if the server publishes nothing when nothing changed. After a change that leaves its
     /// findings as they are, silence then means that the last push still holds, once a barrier
     /// request was answered and the silence of `quiet-ms` has passed.

@@ -162,7 +162,7 @@ const OPEN_CATALOGUE_KEYS: &str = "\
     server.*.weak-root-markers: markers within\n\
     server.*.features: navigation diagnostics format actions\n\
     server.*.diagnostics: source quiet-ms first-empty-is-noise pushes-per-version on-save idle \
-        timeout-ms silent-when-same one-at-a-time stale-after-signature hints-are-findings notebooks \
+        silent-when-same one-at-a-time stale-after-signature hints-are-findings notebooks \
         sees-unsaved own-text keeps-findings byte-columns falls-short failed-checks\n\
     server.*.diagnostics.idle: method field value work\n\
     server.*.diagnostics.falls-short[]: code matches without-build-file reason\n\

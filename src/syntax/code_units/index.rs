@@ -76,6 +76,8 @@ pub(crate) struct CodeIndex {
     importers: Vec<BTreeSet<usize>>,
     /// The places that name each file by its path in quotes.
     pub(super) quoting: HashMap<usize, Vec<(usize, Position)>>,
+    /// Strings that may be paths, of no file here, with their places.
+    pub(super) dangling: Vec<(usize, Position, String)>,
 }
 
 impl CodeIndex {
@@ -215,7 +217,10 @@ pub(crate) fn index_code(
     let mut paths: Vec<WorkspacePath> = walk.files;
     let family = language_families::related_languages(language);
     paths.retain(|path| {
-        let named = catalogue.language_of_file(workspace, path);
+        let named = match Instant::now() < deadline {
+            true => catalogue.language_of_file(workspace, path),
+            false => catalogue.language_of(&path.name_lossy(), None),
+        };
         named.is_some_and(|key| family.contains(&key))
             && path
                 .extension()

@@ -431,6 +431,7 @@ fn walk_leaves(source: &ParsedSource, raw: &[RawUnit]) -> (Vec<u64>, u64, FileWo
             }
             if !cursor.goto_parent() {
                 let own = hashes.into_iter().map(|hash| hash.finish()).collect();
+                words.words.paths.extend(words.joined_paths.end());
                 return (own, top.finish(), words.words);
             }
             depth -= 1;
@@ -473,7 +474,7 @@ struct WordCollector<'a> {
     defined: std::collections::HashSet<usize>,
     known: HashMap<String, u32>,
     words: FileWords,
-    joined_path: quoted_paths::JoinedPath,
+    joined_paths: quoted_paths::JoinedPaths,
     /// True if the leaf before was a dot or a similar operator.
     after_dot: bool,
     /// True if the leaf before was a recorded name.
@@ -491,7 +492,7 @@ impl<'a> WordCollector<'a> {
             defined: own.map(|found| found.selection.start).collect(),
             known: HashMap::new(),
             words: FileWords::default(),
-            joined_path: quoted_paths::JoinedPath::default(),
+            joined_paths: quoted_paths::JoinedPaths::default(),
             after_dot: false,
             after_name: false,
             is_reflecting: false,
@@ -514,12 +515,14 @@ impl<'a> WordCollector<'a> {
         let is_name = self.source.grammar.names.contains(&node.kind());
         let is_text = matches!(node.kind(), "string_content" | "string_fragment");
         if is_text && !is_import {
-            let own = Some(text).filter(|text| quoted_paths::may_be_path(text));
-            let paths = own.into_iter().chain(self.joined_path.add(text));
             let at = self.source.position(node.start_byte());
-            self.words.paths.extend(paths.map(|path| (path.to_owned(), at)));
+            let own = quoted_paths::may_be_path(text).then(|| (text.to_owned(), at));
+            let joined = self.joined_paths.add(text, at);
+            self.words.paths.extend(own.into_iter().chain(joined));
         } else {
-            self.joined_path.pass(node.kind());
+            let called = self.words.uses.last().filter(|_| self.after_name);
+            let called = called.map(|last| self.words.names[last.name as usize].as_str());
+            self.words.paths.extend(self.joined_paths.pass(node.kind(), called));
         }
         let is_quoted = is_text
             && text.len() <= MAX_QUOTED_NAME_BYTES

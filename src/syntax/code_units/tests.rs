@@ -249,12 +249,19 @@ fn path_in_several_strings_is_that_of_a_file() {
         ("other/run.py", "print(2)\n"),
         ("tests/a/test_join.py", "import os\nRUN = os.path.join(ROOT, \"tools\", \"run.py\")\n"),
         ("tests/a/test_slash.py", "RUN = Path(__file__).parents[2] / \"tools\" / \"run.py\"\n"),
-        ("tests/a/test_other.py", "RUN = [\"tools\", \"run\"]\nshow(\"run\", 1, \"py\")\n"),
+        (
+            "tests/a/test_none.py",
+            "show(\"tools\", \"run.py\")\nRUN = join(\"tools\", version(\"x\"), \"run.py\", \"x\")\n",
+        ),
+        ("tests/a/test_nested.py", "RUN = join(dirname(\"x\", y), \"tools\", \"run.py\")\n"),
     ];
     let index = index(&files, "python");
-    let quoting: Vec<String> =
-        index.quoting(4).iter().map(|(file, _)| index.files[*file].path.display()).collect();
-    assert_eq!(quoting, ["tests/a/test_join.py", "tests/a/test_slash.py"]);
+    let quoting: Vec<String> = index
+        .quoting(index.files.len() - 1)
+        .iter()
+        .map(|(file, _)| index.files[*file].path.display())
+        .collect();
+    assert_eq!(quoting, ["tests/a/test_join.py", "tests/a/test_nested.py", "tests/a/test_slash.py"]);
 }
 
 #[test]

@@ -170,6 +170,7 @@ impl ReachFindings {
     ) {
         let mut walk = ReachWalk::new(index);
         self.followed.extend(changed.files().filter(|path| index.file(path).is_some()).cloned());
+        self.doubts.extend(index.gap.clone().map(Doubt::Other));
         let starts = starts::starts(index, changed);
         if starts.changed.is_empty() && starts.named.is_empty() {
             return;
@@ -185,7 +186,6 @@ impl ReachFindings {
         walk.run(server, deadline).await;
         self.add_tests(index, &walk, &starts.changed);
         self.has_more_tests |= all_tests(index).any(|test| !walk.tests.contains_key(&test));
-        self.doubts.extend(index.gap.clone().map(Doubt::Other));
         self.doubts.extend(walk.cut.take());
         self.doubts.extend(unknown_forms(index, &walk));
         self.doubts.append(&mut server.doubts);

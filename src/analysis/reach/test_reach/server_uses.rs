@@ -47,7 +47,7 @@ pub(super) struct ServerUses<'a> {
     meanings: HashMap<IndexedPlace, NameMeaning>,
     /// Servers that are not available, each for one project.
     refused: HashSet<(String, WorkspacePath)>,
-    /// The status of the first of them.
+    /// The status of the first server that was not available or did not answer.
     refusal: Option<ServerStatus>,
     status: Option<ServerStatus>,
     /// The reasons that the result may be incomplete.
@@ -96,7 +96,7 @@ impl<'a> ServerUses<'a> {
         let subject = self.subject(index, file);
         let session = self.session(&subject).await?;
         let viewing = session.enter_view(&self.context.view, self.deadline).await;
-        let _view_guard = viewing.map_err(|error| self.doubt_error(&session, &error)).ok()?;
+        let _view_guard = viewing.map_err(|error| self.doubt_error(&session, &subject, &error)).ok()?;
         if session.knows_open_files(&subject.path) {
             let opened = self.context.open_mentioning_files(&session, &subject, &unit.name, self.deadline);
             let doubt = Box::pin(opened).await;
@@ -104,7 +104,7 @@ impl<'a> ServerUses<'a> {
         }
         let answer =
             session.navigate(Navigation::References, &subject.path, &unit.selection, self.deadline).await;
-        let answer = answer.map_err(|error| self.doubt_error(&session, &error)).ok()?;
+        let answer = answer.map_err(|error| self.doubt_error(&session, &subject, &error)).ok()?;
         let mut status = self.context.status(session.server(), &subject, ServerState::Ready, self.started);
         if let Some(work) = &answer.unfinished_work {
             status.state = ServerState::Indexing;
@@ -152,9 +152,9 @@ impl<'a> ServerUses<'a> {
         let subject = self.subject(index, file);
         let session = self.session(&subject).await?;
         let viewing = session.enter_view(&self.context.view, self.deadline).await;
-        let _view_guard = viewing.map_err(|error| self.doubt_error(&session, &error)).ok()?;
+        let _view_guard = viewing.map_err(|error| self.doubt_error(&session, &subject, &error)).ok()?;
         let answer = session.navigate(Navigation::Definition, &subject.path, &at, self.deadline).await;
-        let answer = answer.map_err(|error| self.doubt_error(&session, &error)).ok()?;
+        let answer = answer.map_err(|error| self.doubt_error(&session, &subject, &error)).ok()?;
         if let Some(work) = &answer.unfinished_work {
             self.doubt(Doubt::Other(work.sentence(session.server())));
         }
@@ -206,7 +206,10 @@ impl<'a> ServerUses<'a> {
         true
     }
 
-    fn doubt_error(&mut self, session: &Session, error: &AskError) {
+    fn doubt_error(&mut self, session: &Session, subject: &LanguageFile, error: &AskError) {
+        let mut status = self.context.status(session.server(), subject, ServerState::Failed, self.started);
+        status.detail = Some(error.to_string());
+        self.refusal.get_or_insert(status);
         self.doubt(Doubt::Failed { server: session.server().to_owned(), error: error.to_string() });
     }
 

@@ -10,6 +10,7 @@ use super::runner_rules::{self, FixturePlace};
 use super::users;
 use crate::syntax;
 use crate::syntax::{CodeIndex, CodeUnit, CodeUnitKind, TestRole};
+use crate::text::Position;
 use crate::workspace::WorkspacePath;
 
 /// The starts of a walk, in the files of one index.
@@ -69,7 +70,7 @@ impl ReachStarts {
             .uses(name)
             .iter()
             .filter(|place| place.file == file)
-            .map(|place| around(index, place))
+            .map(|place| around(index, (place.file, place.at)))
             .collect();
         if own.is_empty() {
             self.changed.insert(Reached::Top(file));
@@ -83,10 +84,16 @@ impl ReachStarts {
                 let here = |place: &&syntax::NameUse| place.file == importer;
                 if index.has_as_module(importer, from) {
                     let places = index.uses(&name).iter().filter(|place| place.is_member).filter(here);
-                    users.extend(places.map(|place| around(index, place)));
+                    users.extend(places.map(|place| around(index, (place.file, place.at))));
                 }
                 for local in index.locals_of(importer, from, &name) {
-                    users.extend(index.uses(&local).iter().filter(here).map(|place| around(index, place)));
+                    users.extend(
+                        index
+                            .uses(&local)
+                            .iter()
+                            .filter(here)
+                            .map(|place| around(index, (place.file, place.at))),
+                    );
                     let key = (importer, local);
                     if seen.insert(key.clone()) {
                         waiting.push(key);
@@ -102,11 +109,11 @@ impl ReachStarts {
     }
 }
 
-/// The code that encloses a place.
-fn around(index: &CodeIndex, place: &syntax::NameUse) -> Reached {
-    match index.files[place.file].unit_at(place.at) {
-        Some(unit) => Reached::Unit((place.file, unit)),
-        None => Reached::Top(place.file),
+/// The code that encloses a place of a file.
+fn around(index: &CodeIndex, (file, at): (usize, Position)) -> Reached {
+    match index.files[file].unit_at(at) {
+        Some(unit) => Reached::Unit((file, unit)),
+        None => Reached::Top(file),
     }
 }
 
@@ -167,11 +174,18 @@ fn inherited_instead(index: &CodeIndex, test: &CodeUnit, class: Option<UnitAt>) 
         .collect()
 }
 
-/// The files that still import a removed file, and the tests for which a `conftest.py` was loaded.
+/// The code that still imports a removed file or names its path, and the tests for which a
+/// `conftest.py` was loaded.
 fn users_of_gone_file(index: &CodeIndex, path: &WorkspacePath) -> Vec<UserOf> {
     let user = |reached| UserOf { reached, kind: ReachKind::References };
     let mut found: Vec<UserOf> =
         index.importers_of_gone(path).into_iter().map(|file| user(Reached::Top(file))).collect();
+    found.extend(
+        index
+            .quoting_gone(path)
+            .into_iter()
+            .map(|place| UserOf { reached: around(index, place), kind: ReachKind::Names }),
+    );
     if path.file_name() == Some("conftest.py") {
         let tests = runner_rules::tests_below(index, path.parent().as_ref());
         found.extend(tests.into_iter().map(|test| user(Reached::Unit(test))));

@@ -263,6 +263,15 @@ fn whole_export_of_a_module_is_known_by_the_names_that_requires_give_it() {
 }
 
 #[test]
+fn program_that_is_gone_begins_at_tests_that_start_it_by_its_path() {
+    let test =
+        "import os, subprocess\n\ndef test_tool():\n    subprocess.run(os.path.join(\"bin\", \"tool\"))\n";
+    let tool = "#!/usr/bin/env python3\nprint(1)\n";
+    let found = begun("python", &[("tests/test_tool.py", test)], ("bin/tool", Some(tool), None));
+    assert_eq!(found, ["tests/test_tool.py:test_tool"]);
+}
+
+#[test]
 fn files_are_known_by_their_paths_in_quotes() {
     let files = [
         ("bin/tool.js", "console.log(1)\n"),

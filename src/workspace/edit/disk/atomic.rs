@@ -120,12 +120,16 @@ pub(super) fn exchange(
     identity: InodeIdentity,
     hash: ContentHash,
 ) -> Result<(), Obstacle> {
-    if identity_at(folder, name)? != Some(identity) {
+    // The number of the old file may be that of a newer one by now. An exchange would show our text
+    // in its place for a moment, to a program that then goes on from it.
+    if !is_file(folder, name, identity, hash)? {
         return Err(Obstacle::Changed);
     }
     let staged = identity_at(folder, temp.as_ref())?;
     match renameat_with(folder, temp, folder, name, RenameFlags::EXCHANGE) {
-        Err(errno) if is_unsupported(errno) => replace(folder, temp, name, identity, hash),
+        Err(errno) if is_unsupported(errno) => {
+            Ok(renameat_with(folder, temp, folder, name, RenameFlags::empty())?)
+        }
         Err(errno) => Err(errno.into()),
         Ok(()) if is_file(folder, OsStr::new(temp), identity, hash)? => Ok(()),
         Ok(()) => {
@@ -136,20 +140,6 @@ pub(super) fn exchange(
             Err(Obstacle::Changed)
         }
     }
-}
-
-/// Replaces `name` by the staged `temp`, if `name` is the file with this `identity` and `hash`.
-fn replace(
-    folder: &FolderHandle,
-    temp: &str,
-    name: &OsStr,
-    identity: InodeIdentity,
-    hash: ContentHash,
-) -> Result<(), Obstacle> {
-    if !is_file(folder, name, identity, hash)? {
-        return Err(Obstacle::Changed);
-    }
-    Ok(renameat_with(folder, temp, folder, name, RenameFlags::empty())?)
 }
 
 /// Returns true if `name` is the file with this identity and content.
@@ -232,4 +222,31 @@ fn is_unsupported(errno: Errno) -> bool {
 /// Returns true if a file of this name is a temporary file of a transaction.
 pub(crate) fn is_temporary(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes()))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+    use crate::workspace::Workspace;
+    use crate::workspace::edit::disk::locate::WorkspaceTree;
+
+    #[test]
+    fn newer_file_with_the_number_of_the_old_one_is_not_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("shared"), "theirs").unwrap();
+        std::fs::write(at("staged"), "ours").unwrap();
+        let workspace = Workspace::open(folder.path()).unwrap();
+        let (handle, name) = WorkspaceTree::open(&workspace).folder_of("shared".as_ref()).unwrap();
+        let identity = identity_at(&handle, name).unwrap().unwrap();
+        let changed =
+            |name| std::fs::metadata(at(name)).map(|found| (found.ctime(), found.ctime_nsec())).unwrap();
+        let before = changed("shared");
+        let old = ContentHash::compute(b"what was there with this number");
+        assert_eq!(exchange(&handle, "staged", name, identity, old), Err(Obstacle::Changed));
+        assert_eq!(std::fs::read_to_string(at("shared")).unwrap(), "theirs");
+        assert_eq!(changed("shared"), before, "it was exchanged and exchanged back");
+    }
 }
