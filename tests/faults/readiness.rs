@@ -65,6 +65,21 @@ outside = {method = "textDocument/typeDefinition", params = {}, outside = "^neve
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn text_answers_where_server_counts_file_to_no_project_and_finds_nothing() {
+    let table = r#"outside = {method = "textDocument/typeDefinition", params = {}, outside = "non-existing project", reason = "no project has it"}"#;
+    let missing = json!({"error": {"code": -32603, "message": "it references the non-existing project a"}});
+    let nothing = json!({"textDocument/typeDefinition": missing, "textDocument/references": {"result": []}});
+    let play = Play::with(&json!({"answers": nothing}), table, [("a.scr", TEXT)]);
+    let answer = in_time(play.references("a.scr")).await.expect("references");
+    assert_eq!((answer.verdict, answer.output.count), (Verdict::Hints, 2), "{answer:?}");
+    assert_eq!(answer.server_status.detail.as_deref(), Some("no project has it"));
+    // What the server knows of the file itself stays its answer.
+    let hover = in_time(play.hover("a.scr")).await.expect("a hover");
+    assert_eq!(hover.verdict, Verdict::Partial, "{hover:?}");
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn endless_indexing_answer_is_partial_within_deadline() {
     let project =
         crate::support::Project::scripted(&json!({"index": {"ms": 500, "never_ends": true}}), "", FILES);
