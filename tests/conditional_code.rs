@@ -55,7 +55,8 @@ pub async fn must_doubt_silence(
         let answer = ask(workspace, tool, left_out.0, left_out.1, json!({})).await;
         // clangd knows definitions by their names alone, too.
         if tool == "lsp_hover" || answer["count"] == 0 {
-            assert_eq!(verdict(&answer), "partial", "{tool}: {answer}");
+            // In a file of no crate the text answers.
+            assert!(["partial", "hints"].iter().any(|it| verdict(&answer) == it), "{tool}: {answer}");
             let reason = answer["server_status"]["detail"].to_string();
             let is_known = reason.contains("is in conditional code") || reason.contains("no active `mod`");
             assert!(is_known, "{tool}: {answer}");

@@ -67,7 +67,7 @@ async fn file_outside_every_crate_or_package_is_partial_until_it_is_inside() {
     ]);
     let runtime = open(&project, "rust-analyzer");
     let (hover, check, reason) = verdicts(&runtime, "src/orphan.rs", "half").await;
-    assert_eq!((hover, check), (Verdict::Partial, Verdict::Partial), "{reason}");
+    assert_eq!((hover, check), (Verdict::Hints, Verdict::Partial), "{reason}");
     assert!(reason.contains("no active `mod` declaration leads to this file"), "{reason}");
     assert_eq!(verdicts(&runtime, "src/main.rs", "main").await.0, Verdict::Complete);
     project.write("src/main.rs", "//! An app.\nmod orphan;\nfn main() { orphan::half(2); }\n");
