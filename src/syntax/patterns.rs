@@ -1,5 +1,7 @@
 //! Languages without a grammar here: definitions by their keywords, comments by their markers.
 
+use std::collections::BTreeMap;
+
 use regex::Regex;
 
 use super::answer::{Candidate, HintError, Hints};
@@ -348,30 +350,30 @@ pub(super) fn definition(
     Ok(hints)
 }
 
-/// A language of the hits, and its patterns for the queried name.
-type CompiledPatterns<'a> = (Option<&'a str>, &'static Patterns, Vec<(&'static str, Regex)>);
-
 /// Adds the hits that look like definitions, best first.
 pub(super) fn from_hits(project: &Project<'_>, query: &NameLookupQuery<'_>, hits: &[Hit], hints: &mut Hints) {
-    let mut known: Vec<CompiledPatterns<'_>> = Vec::new();
-    for hit in hits {
-        let language = project.language(&hit.path);
+    // The languages of the hits, with their patterns for the queried name.
+    let mut known = BTreeMap::new();
+    for hits in hits.chunk_by(|one, other| one.path == other.path) {
+        let path = &hits[0].path;
+        let language = project.language(path);
         // Files with a grammar were parsed; a hit that was no definition there is none here.
         let has_grammar =
-            language.is_some_and(|language| Grammar::for_language(language, hit.path.extension()).is_some());
-        if has_grammar && !reads_as_c_function(language, hit, query.name) {
+            language.is_some_and(|language| Grammar::for_language(language, path.extension()).is_some());
+        let may_define = |hit: &&Hit| !has_grammar || reads_as_c_function(language, hit, query.name);
+        let mut hits = hits.iter().filter(may_define).peekable();
+        if hits.peek().is_none() {
             continue;
         }
-        if !known.iter().any(|(other, ..)| *other == language) {
+        let (patterns, compiled) = known.entry(language).or_insert_with(|| {
             let patterns = Patterns::for_language(language);
-            known.push((language, patterns, patterns.compile_for(query.name)));
+            (patterns, patterns.compile_for(query.name))
+        });
+        for hit in hits {
+            let code = hit.line.get(..patterns.comment_start(&hit.line)).unwrap_or_default();
+            let Some(rank) = compiled.iter().position(|(_, regex)| regex.is_match(code)) else { continue };
+            hints.candidates.push(to_candidate(query, hit, compiled[rank].0, rank));
         }
-        let Some((_, patterns, compiled)) = known.iter().find(|(other, ..)| *other == language) else {
-            continue;
-        };
-        let code = hit.line.get(..patterns.comment_start(&hit.line)).unwrap_or_default();
-        let Some(rank) = compiled.iter().position(|(_, regex)| regex.is_match(code)) else { continue };
-        hints.candidates.push(to_candidate(query, hit, compiled[rank].0, rank));
     }
     hints.candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.score));
 }

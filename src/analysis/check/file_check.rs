@@ -7,8 +7,8 @@ use tokio::time::Instant;
 use super::file_report::FileReport;
 use super::left_out_files::LeftOutFiles;
 use super::notebook_check::{unread_status, unreadable_notebook, with_kernel_language};
-use super::server_silence::{ServerOfRoot, ServerSilence};
-use super::stored_reports::StoredReports;
+use super::server_silence::ServerSilence;
+use super::stored_reports::{ServerAtRoot, StoredReports};
 use crate::analysis::answer::{DiagnosticItem, ServerState, ServerStatus, Verdict};
 use crate::analysis::ask::fallback;
 use crate::analysis::context::{Context, LanguageFile, from_read_error};
@@ -77,6 +77,7 @@ impl FileCheckOptions {
             self.stored = Arc::new(
                 StoredReports::find(context, subjects, stores, self.until.map(Instant::into_std)).await,
             );
+            self.stored.servers().for_each(|server| self.silence.record_answer(server));
         }
     }
 
@@ -109,10 +110,6 @@ pub(crate) async fn check_file(
     options: &FileCheckOptions,
 ) -> Result<FileReport, ToolError> {
     if let Some(report) = options.stored.report(&subject.path) {
-        for ServerStatus { server, .. } in &report.statuses {
-            let root = context.manager.root(server, &subject.path);
-            options.silence.record_answer(&(server.clone(), root));
-        }
         return Ok(report);
     }
     let subject = with_kernel_language(context, subject);
@@ -285,7 +282,7 @@ async fn check_with_server(
 }
 
 /// The server of a session, with its root.
-fn server_of(session: &Session) -> ServerOfRoot {
+fn server_of(session: &Session) -> ServerAtRoot {
     (session.server().to_owned(), session.root.clone())
 }
 

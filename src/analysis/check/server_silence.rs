@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::workspace::WorkspacePath;
+use super::stored_reports::ServerAtRoot;
 
 /// The number of files without an answer from which on a server may count as silent.
 const MIN_SILENT_FILES: usize = 8;
@@ -17,13 +17,10 @@ const SILENCE_LIMITS: u32 = 3;
 /// make the wait longer than it helps.
 const SILENCE: RangeInclusive<Duration> = Duration::from_secs(10)..=Duration::from_secs(45);
 
-/// A server and the root of the project that it serves.
-pub(super) type ServerOfRoot = (String, WorkspacePath);
-
 /// Records which servers have answered during one check.
 #[derive(Debug, Default)]
 pub(crate) struct ServerSilence {
-    servers: Mutex<BTreeMap<ServerOfRoot, ServerRecord>>,
+    servers: Mutex<BTreeMap<ServerAtRoot, ServerRecord>>,
 }
 
 #[derive(Debug, Default)]
@@ -38,12 +35,12 @@ struct ServerRecord {
 
 impl ServerSilence {
     /// Records that `server` answered for a file.
-    pub(super) fn record_answer(&self, server: &ServerOfRoot) {
+    pub(super) fn record_answer(&self, server: &ServerAtRoot) {
         self.servers.lock().entry(server.clone()).or_default().has_answered = true;
     }
 
     /// Records that `server` did not answer for a file, and that nothing explains it.
-    pub(super) fn record_silence(&self, server: &ServerOfRoot, asked: Instant) {
+    pub(super) fn record_silence(&self, server: &ServerAtRoot, asked: Instant) {
         let mut servers = self.servers.lock();
         let record = servers.entry(server.clone()).or_default();
         record.unanswered += 1;
@@ -51,13 +48,13 @@ impl ServerSilence {
     }
 
     /// Returns true if `server` answered for a file.
-    pub(super) fn has_answered(&self, server: &ServerOfRoot) -> bool {
+    pub(super) fn has_answered(&self, server: &ServerAtRoot) -> bool {
         self.servers.lock().get(server).is_some_and(|record| record.has_answered)
     }
 
     /// The number of files for which `server` has not answered, if it counts as silent in a check
     /// that waits for `limit` per file.
-    pub(super) fn unanswered(&self, server: &ServerOfRoot, limit: Duration) -> Option<usize> {
+    pub(super) fn unanswered(&self, server: &ServerAtRoot, limit: Duration) -> Option<usize> {
         let servers = self.servers.lock();
         let record = servers.get(server)?;
         let longest = limit.saturating_mul(SILENCE_LIMITS).clamp(*SILENCE.start(), *SILENCE.end());
@@ -70,6 +67,7 @@ impl ServerSilence {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workspace::WorkspacePath;
 
     const LIMIT: Duration = Duration::from_secs(1);
 

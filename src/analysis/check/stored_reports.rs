@@ -44,7 +44,7 @@ const DIGEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// The servers that check a file, by their keys.
 type CheckingServers<'a> = Vec<(&'a str, &'a ServerSpec)>;
 /// A server and the root for which it checks files.
-type ServerAtRoot = (String, WorkspacePath);
+pub(super) type ServerAtRoot = (String, WorkspacePath);
 
 /// The stored reports for the files of one check.
 #[derive(Debug, Default)]
@@ -196,6 +196,11 @@ impl StoredReports {
             statuses: stored.statuses.clone(),
             ..FileReport::new(path.clone())
         })
+    }
+
+    /// The servers of the stored reports.
+    pub(super) fn servers(&self) -> impl Iterator<Item = &ServerAtRoot> {
+        self.groups.iter().filter(|group| group.entry.is_some()).flat_map(|group| &group.servers)
     }
 
     /// Returns true if there is a report on the file.

@@ -84,8 +84,13 @@ pub(crate) fn present_languages(
     let mut first_lines_left = MOST_FIRST_LINES;
     let mut found: BTreeMap<&str, (usize, WorkspacePath)> = BTreeMap::new();
     for path in walk.files {
-        let language = language_of(catalogue, workspace, &path, &mut first_lines_left);
-        let Some(language) = language else { continue };
+        if catalogue.needs_first_line(&path.name_lossy()) {
+            if first_lines_left == 0 {
+                continue;
+            }
+            first_lines_left -= 1;
+        }
+        let Some(language) = catalogue.language_of_file(workspace, &path) else { continue };
         let (files, example) = found.entry(language).or_insert_with(|| (0, path.clone()));
         *files += 1;
         if depth(&path) < depth(example) {
@@ -105,20 +110,6 @@ pub(crate) fn present_languages(
         .collect::<Vec<_>>();
     languages.sort_by_key(|language| std::cmp::Reverse(language.files));
     LanguageDetection { languages, truncated: walk.truncated }
-}
-
-/// The language of one file, by its name, or by its first line while `first_lines_left` allows
-/// that.
-fn language_of<'a>(
-    catalogue: &'a Catalogue,
-    workspace: &Workspace,
-    path: &WorkspacePath,
-    first_lines_left: &mut usize,
-) -> Option<&'a str> {
-    if catalogue.needs_first_line(&path.name_lossy()) {
-        *first_lines_left = first_lines_left.checked_sub(1)?;
-    }
-    catalogue.language_of_file(workspace, path)
 }
 
 impl Catalogue {

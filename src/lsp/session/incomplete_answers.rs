@@ -56,7 +56,7 @@ impl Session {
             .or_else(|| self.diagnostics_exclusion(path))
     }
 
-    /// The same behind a semicolon, for the end of a sentence; empty if there is none.
+    /// That reason behind a semicolon, for the end of a sentence; empty if there is none.
     pub(crate) fn diagnostics_shortfall_clause(&self, path: &WorkspacePath) -> String {
         self.diagnostics_shortfall_reason(path).map(|why| format!("; {why}")).unwrap_or_default()
     }

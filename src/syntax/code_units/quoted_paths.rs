@@ -31,7 +31,7 @@ pub(super) struct JoinedPaths {
     run: StringRun,
     /// True within the arguments of a function that joins paths.
     joins: bool,
-    /// The same of the calls around.
+    /// Both values for each of the enclosing calls.
     around: Vec<(StringRun, bool)>,
 }
 
@@ -79,25 +79,23 @@ impl JoinedPaths {
     /// the path that ends before it.
     pub(super) fn pass(&mut self, token: &str, called: Option<&str>) -> Option<(String, Position)> {
         match token {
-            "string_start" | "string_end" | "\"" | "'" => return None,
-            "," if self.joins => self.run.is_joint = true,
-            "/" => self.run.is_joint = true,
+            "string_start" | "string_end" | "\"" | "'" => None,
+            "," | "/" if self.joins || token == "/" => {
+                self.run.is_joint = self.run.parts > 0;
+                None
+            }
             "(" => {
                 self.around.push((std::mem::take(&mut self.run), self.joins));
                 self.joins = called.is_some_and(|name| JOINING.contains(&name));
-                return None;
+                None
             }
             ")" => {
                 let ended = self.run.end();
                 (self.run, self.joins) = self.around.pop().unwrap_or_default();
-                return ended;
+                ended
             }
-            _ => return self.run.end(),
+            _ => self.run.end(),
         }
-        if self.run.parts == 0 {
-            self.run.is_joint = false;
-        }
-        None
     }
 }
 

@@ -505,12 +505,14 @@ impl<'a> WordCollector<'a> {
 
     fn add_leaf(&mut self, node: Node<'_>, is_import: bool, is_type: bool) {
         let text = self.source.text_of(node);
+        let mut called = None;
         if self.after_name
             && text == "("
             && let Some(last) = self.words.uses.last_mut()
         {
             last.is_call = true;
-            self.is_reflecting = REFLECTING.contains(&self.words.names[last.name as usize].as_str());
+            called = Some(self.words.names[last.name as usize].as_str());
+            self.is_reflecting = called.is_some_and(|name| REFLECTING.contains(&name));
         }
         let is_name = self.source.grammar.names.contains(&node.kind());
         let is_text = matches!(node.kind(), "string_content" | "string_fragment");
@@ -520,8 +522,6 @@ impl<'a> WordCollector<'a> {
             let joined = self.joined_paths.add(text, at);
             self.words.paths.extend(own.into_iter().chain(joined));
         } else {
-            let called = self.words.uses.last().filter(|_| self.after_name);
-            let called = called.map(|last| self.words.names[last.name as usize].as_str());
             self.words.paths.extend(self.joined_paths.pass(node.kind(), called));
         }
         let is_quoted = is_text

@@ -152,8 +152,8 @@ async fn propose(context: &Context, target: &Target, new_name: &str) -> Result<P
     }
     if proposal.is_empty() {
         let symbol = place.resolved.map(|resolved| resolved.symbol).unwrap_or_default();
-        let reason = notes.last().filter(|_| is_partial).map(|reason| format!("; {reason}"));
-        let reason = reason.unwrap_or_default();
+        let reason = notes.last().filter(|_| is_partial);
+        let reason = reason.map(|reason| format!("; {reason}")).unwrap_or_default();
         let what = format!("renaming `{symbol}` to `{name}` changes nothing{reason}");
         return Err(ToolError::nothing_found(what));
     }

@@ -1,6 +1,8 @@
 //! The links of a path from a test to a change: the reached code, and its users.
 
 use super::output::ReachKind;
+use crate::syntax::CodeIndex;
+use crate::text::Position;
 
 /// A unit by the numbers of its file and itself.
 pub(super) type UnitAt = (usize, usize);
@@ -26,6 +28,13 @@ pub(super) enum Reached {
     File(usize),
     /// The tests of a folder: of the one that contains the file with this number, and below.
     Folder(usize),
+}
+
+impl Reached {
+    /// The code that encloses the position `at` of a file.
+    pub(super) fn around(index: &CodeIndex, file: usize, at: Position) -> Self {
+        index.files[file].unit_at(at).map_or(Self::Top(file), |unit| Self::Unit((file, unit)))
+    }
 }
 
 /// A user of a unit, and the kind of use.

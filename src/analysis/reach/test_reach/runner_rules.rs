@@ -133,10 +133,7 @@ pub(super) fn fixture_users(index: &CodeIndex, place: &FixturePlace<'_>, fixture
     }
     let quoted = index.uses(&name).iter().filter(|place| place.is_quoted && files.contains(&place.file));
     for place in quoted {
-        found.push(user(match index.files[place.file].unit_at(place.at) {
-            Some(unit) => Reached::Unit((place.file, unit)),
-            None => Reached::Top(place.file),
-        }));
+        found.push(user(Reached::around(index, place.file, place.at)));
     }
     found
 }

@@ -10,7 +10,6 @@ use super::runner_rules::{self, FixturePlace};
 use super::users;
 use crate::syntax;
 use crate::syntax::{CodeIndex, CodeUnit, CodeUnitKind, TestRole};
-use crate::text::Position;
 use crate::workspace::WorkspacePath;
 
 /// The starts of a walk, in the files of one index.
@@ -66,12 +65,9 @@ impl ReachStarts {
     /// Adds the uses of `name`, which an import of the file with the number `file` binds, there and
     /// in the files that import it from there.
     fn add_imported(&mut self, index: &CodeIndex, file: usize, name: &str) {
-        let own: Vec<Reached> = index
-            .uses(name)
-            .iter()
-            .filter(|place| place.file == file)
-            .map(|place| around(index, (place.file, place.at)))
-            .collect();
+        let around = |place: &syntax::NameUse| Reached::around(index, place.file, place.at);
+        let own: Vec<Reached> =
+            index.uses(name).iter().filter(|place| place.file == file).map(around).collect();
         if own.is_empty() {
             self.changed.insert(Reached::Top(file));
         }
@@ -84,16 +80,10 @@ impl ReachStarts {
                 let here = |place: &&syntax::NameUse| place.file == importer;
                 if index.has_as_module(importer, from) {
                     let places = index.uses(&name).iter().filter(|place| place.is_member).filter(here);
-                    users.extend(places.map(|place| around(index, (place.file, place.at))));
+                    users.extend(places.map(around));
                 }
                 for local in index.locals_of(importer, from, &name) {
-                    users.extend(
-                        index
-                            .uses(&local)
-                            .iter()
-                            .filter(here)
-                            .map(|place| around(index, (place.file, place.at))),
-                    );
+                    users.extend(index.uses(&local).iter().filter(here).map(around));
                     let key = (importer, local);
                     if seen.insert(key.clone()) {
                         waiting.push(key);
@@ -106,14 +96,6 @@ impl ReachStarts {
         if !users.is_empty() {
             self.named.push((shown, users.into_iter().map(user).collect()));
         }
-    }
-}
-
-/// The code that encloses a place of a file.
-fn around(index: &CodeIndex, (file, at): (usize, Position)) -> Reached {
-    match index.files[file].unit_at(at) {
-        Some(unit) => Reached::Unit((file, unit)),
-        None => Reached::Top(file),
     }
 }
 
@@ -184,7 +166,7 @@ fn users_of_gone_file(index: &CodeIndex, path: &WorkspacePath) -> Vec<UserOf> {
         index
             .quoting_gone(path)
             .into_iter()
-            .map(|place| UserOf { reached: around(index, place), kind: ReachKind::Names }),
+            .map(|(file, at)| UserOf { reached: Reached::around(index, file, at), kind: ReachKind::Names }),
     );
     if path.file_name() == Some("conftest.py") {
         let tests = runner_rules::tests_below(index, path.parent().as_ref());

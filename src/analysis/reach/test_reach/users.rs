@@ -134,12 +134,10 @@ impl<'a> UserCollector<'a> {
         }
         // Importing the file does not run the part for its use as a program.
         let kind = if units.is_program_part(at) { kind.max(ReachKind::Names) } else { kind };
-        let reached = match units.unit_at(at) {
-            Some(unit) if self.of == Some((file, unit)) => return,
-            Some(unit) => Reached::Unit((file, unit)),
-            None => Reached::Top(file),
-        };
-        self.add(UserOf { reached, kind });
+        let reached = Reached::around(self.index, file, at);
+        if self.of.map(Reached::Unit) != Some(reached) {
+            self.add(UserOf { reached, kind });
+        }
     }
 
     /// Adds places of the name that the server did not list: those in files outside its project,

@@ -158,8 +158,7 @@ impl<'a> ReachWalk<'a> {
         self.tops.entry(file).or_insert(step);
         // Code that starts the file as a program, or loads it at run time, runs its top level.
         for (from, at) in self.index.quoting(file) {
-            let unit = self.index.files[*from].unit_at(*at);
-            let reached = unit.map_or(Reached::Top(*from), |unit| Reached::Unit((*from, unit)));
+            let reached = Reached::around(self.index, *from, *at);
             self.wait(reached, Some(step), kind.max(ReachKind::Names));
         }
         let tests: Vec<usize> = self.index.files[file].tests_within(None).collect();
