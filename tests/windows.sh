@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Lints and builds the program for Windows (x86_64, gnu) and tries it under Wine with ruff, ty, clangd, and pyright on Node.js.
 #
-#     tests/windows.sh [PROGRAM]        (just windows)
+#     tests/windows.sh [build | PROGRAM]        (just windows)
 #
-# A PROGRAM that is given, as of a release, is tried instead. The compiler, its sources, lints, the linker and Wine are Debian's:
-# rustc-web, rust-web-src, rust-web-clippy, gcc-mingw-w64-x86-64, g++-mingw-w64-x86-64, wine and wine64. What Wine answers about
-# files, locks and pipes is not what Windows answers: nothing here shows more than Wine does.
+# `build` tries nothing; a PROGRAM that is given, as of a release, is tried instead. The compiler, its sources, lints, the linker
+# and Wine are Debian's: rustc-web, rust-web-src, rust-web-clippy, gcc-mingw-w64-x86-64, g++-mingw-w64-x86-64, wine and wine64.
+# What Wine answers about files, locks and pipes is not what Windows answers: nothing here shows more than Wine does.
 set -euo pipefail
 
-program=${1:+$(realpath "$1")}
+program=
+[ $# = 0 ] || [ "$1" = build ] || program=$(realpath "$1")
 cd "$(dirname "$0")/.."
 readonly repository=$PWD
 readonly TARGET=x86_64-pc-windows-gnu
@@ -26,7 +27,6 @@ demand() {
         command -v "$tool" >/dev/null || fail "$tool is missing; see the head of this file"
     done
 }
-demand wine npm python3 x86_64-w64-mingw32-gcc
 
 # The standard library is built as well, because rustup has none of this target where there is no network for it. clippy's driver is
 # a compiler that lints besides, our own crate alone: one build shows both.
@@ -38,9 +38,11 @@ build() {
 
 if [ -z "$program" ]; then
     build
+    [ "${1:-}" != build ] || exit 0
     program="${CARGO_TARGET_DIR:-$PWD/target}/windows/$TARGET/debug/lsp-tools.exe"
 fi
 
+demand wine npm python3 x86_64-w64-mingw32-gcc
 work=$(mktemp -d)
 export WINEPREFIX="$work/wine" WINEDEBUG=-all
 ended() {
