@@ -1,7 +1,7 @@
 //! Re-exports for the integration tests and benches, beside the public names of `lib.rs`. No other
 //! code may rely on it.
 //!
-//! Each floor has a module with the items that tests use. Type names are unique in the crate. A
+//! Each layer has a module with the items that tests use. Type names are unique in the crate. A
 //! function whose name is unclear without its module is renamed here.
 
 pub mod analysis {

@@ -32,9 +32,9 @@
 //!
 //! # The map
 //!
-//! The crate is a stack of layers, called floors; each uses only the floors below it.
+//! The crate is a stack of layers; each uses only the layers below it.
 //!
-//! | floor | contents |
+//! | layer | contents |
 //! |---|---|
 //! | [`text`] | ropes, positions in three encodings, diffs, patches, names in a text; pure |
 //! | [`platform`] | needs that each operating system serves in its own way |
@@ -54,7 +54,7 @@
 //! The features `mcp`, `editor`, `copilot`, `daemon` and `view` are the doors. The default, `cli`,
 //! is the program with all of them. An embedder takes the crate with `default-features = false`.
 //!
-//! The floors are private. An embedder needs the names below and the outputs in [`answer`]: no type
+//! The layers are private. An embedder needs the names below and the outputs in [`answer`]: no type
 //! of an LSP crate appears in any of them.
 
 #![warn(missing_docs)]

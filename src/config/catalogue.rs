@@ -87,7 +87,7 @@ static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(|| {
 impl Catalogue {
     /// Returns the JSON Schema of `servers.toml`.
     pub(crate) fn json_schema() -> serde_json::Value {
-        schema::json_schema("servers.toml", &CATALOGUE_FIELDS)
+        schema::json_schema::<CatalogueTables>("servers.toml")
     }
 
     /// The built-in catalogue (`servers.toml` of the project's source).

@@ -63,7 +63,7 @@ pub(super) fn escape_unprintable(text: &str) -> String {
 }
 
 fn joined(problems: &[ConfigProblem]) -> String {
-    problems.iter().map(ConfigProblem::to_string).collect::<Vec<_>>().join("\n")
+    problems.iter().map(ConfigProblem::to_string).collect::<Vec<_>>().join(";\n")
 }
 
 #[cfg(test)]

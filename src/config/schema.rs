@@ -1,8 +1,9 @@
 //! The known keys of a settings file, from the types that read it: their check, their launch fields
 //! and their JSON Schema.
 
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 use toml::Table;
 use toml::de::{DeTable, DeValue};
@@ -37,15 +38,17 @@ pub(super) struct ConfigField {
     /// True if the field affects which program is run; a project's value then counts only if the
     /// project is trusted.
     pub(super) launch: bool,
-    description: String,
 }
 
 /// Returns the keys of a file that is read into `T`, from the JSON Schema of `T`. The attribute
 /// `#[schemars(extend("x-launch" = true))]` makes a field a launch field.
 pub(super) fn fields_of<T: JsonSchema>() -> Vec<ConfigField> {
-    let mut settings = SchemaSettings::draft2020_12();
+    record_fields(&schema_of::<T>(SchemaSettings::draft2020_12()))
+}
+
+fn schema_of<T: JsonSchema>(mut settings: SchemaSettings) -> Value {
     settings.inline_subschemas = true;
-    record_fields(settings.into_generator().into_root_schema_for::<T>().as_value())
+    settings.into_generator().into_root_schema_for::<T>().to_value()
 }
 
 fn record_fields(schema: &Value) -> Vec<ConfigField> {
@@ -54,7 +57,6 @@ fn record_fields(schema: &Value) -> Vec<ConfigField> {
         key: key.clone(),
         shape: field_type(schema),
         launch: schema["x-launch"] == true,
-        description: schema["description"].as_str().unwrap_or_default().replace('\n', " "),
     };
     properties.map(field).collect()
 }
@@ -210,37 +212,20 @@ fn actual_type(value: &DeValue<'_>) -> &'static str {
     }
 }
 
-/// Returns the JSON Schema (draft 7) of a file with these keys, for the completion of editors.
-pub(super) fn json_schema(title: &str, fields: &[ConfigField]) -> Value {
-    let mut schema = record_schema(fields);
-    schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+/// Returns the JSON Schema (draft 7) of a file that is read into `T`, for the completion of editors.
+/// No key is required, because layers of files complete each other.
+pub(super) fn json_schema<T: JsonSchema>(title: &str) -> Value {
+    let of_layer = RecursiveTransform(|schema: &mut Schema| {
+        for keyword in ["required", "default", "x-launch"] {
+            schema.remove(keyword);
+        }
+        if schema.get("properties").is_some() {
+            schema.insert("additionalProperties".to_owned(), json!(false));
+        }
+    });
+    let mut schema = schema_of::<T>(SchemaSettings::draft07().with_transform(of_layer));
     schema["title"] = json!(title);
     schema
-}
-
-fn record_schema(fields: &[ConfigField]) -> Value {
-    let property = |field: &ConfigField| {
-        let mut schema = value_schema(&field.shape);
-        schema["description"] = json!(field.description);
-        (field.key.clone(), schema)
-    };
-    let properties: Map<String, Value> = fields.iter().map(property).collect();
-    json!({"type": "object", "properties": properties, "additionalProperties": false})
-}
-
-fn value_schema(shape: &ConfigFieldType) -> Value {
-    match shape {
-        ConfigFieldType::Text => json!({"type": "string"}),
-        ConfigFieldType::Flag => json!({"type": "boolean"}),
-        ConfigFieldType::Number(least, most) => {
-            json!({"type": "integer", "minimum": least, "maximum": most})
-        }
-        ConfigFieldType::Choice(words) => json!({"enum": words}),
-        ConfigFieldType::List(each) => json!({"type": "array", "items": value_schema(each)}),
-        ConfigFieldType::Named(each) => json!({"type": "object", "additionalProperties": value_schema(each)}),
-        ConfigFieldType::Record(fields) => record_schema(fields),
-        ConfigFieldType::Free => json!({"type": "object"}),
-    }
 }
 
 /// Takes the launch fields out of a checked table: their dotted paths and values, in the order of

@@ -270,7 +270,7 @@ impl Default for AuditSettings {
 impl Settings {
     /// Returns the JSON Schema of `lsp-tools.toml`.
     pub(crate) fn json_schema() -> serde_json::Value {
-        schema::json_schema("lsp-tools.toml", &SETTINGS_FIELDS)
+        schema::json_schema::<Settings>("lsp-tools.toml")
     }
 
     /// Loads the settings of `layers`, given from the weakest to the strongest, over the defaults;

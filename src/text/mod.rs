@@ -1,4 +1,4 @@
-//! The lowest floor: text, positions, diffs and patches, without any input or output.
+//! The lowest layer: text, positions, diffs and patches, without any input or output.
 //!
 //! Contents: document [`Buffer`]s (ropes), [`Position`]s and the three wire [`Encoding`]s, the
 //! smallest [`TextChange`] between two buffers, the new places of lines ([`LineMap`]),
@@ -10,7 +10,7 @@
 //! process, no language server, no async. May use: nothing of this crate.
 //!
 //! Two kinds of position exist and cannot be mixed up. [`Position`] counts Unicode scalar values
-//! and is used by every floor above. [`EncodedPosition`] counts code units of a named encoding and
+//! and is used by every layer above. [`EncodedPosition`] counts code units of a named encoding and
 //! is used by language servers. Only a [`Buffer`] converts between them, because the conversion
 //! needs the text.
 

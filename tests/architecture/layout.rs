@@ -1,11 +1,11 @@
-//! The layout of the source: the size of each floor and folder, and the files among the tools.
+//! The layout of the source: the size of each layer and folder, and the files among the tools.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::{FLOORS, GRAPH, floor};
+use super::{GRAPH, LAYERS, layer};
 
-/// The maximum lines of code of each floor. A budget falls with its floor, and rises only with a
+/// The maximum lines of code of each layer. A budget falls with its layer, and rises only with a
 /// reason in the commit.
 const MAX_CODE_LINES: &[(&str, usize)] = &[
     ("text", 4_340),
@@ -57,19 +57,19 @@ fn code_lines(file: &str) -> usize {
 }
 
 #[test]
-fn floors_stay_below_their_budgets_of_lines() {
+fn layers_stay_below_their_budgets_of_lines() {
     let mut lines: BTreeMap<&str, usize> = BTreeMap::new();
     for file in GRAPH.files() {
-        if let Some(floor) = floor(file) {
-            *lines.entry(FLOORS[floor]).or_default() += code_lines(file);
+        if let Some(layer) = layer(file) {
+            *lines.entry(LAYERS[layer]).or_default() += code_lines(file);
         }
     }
-    let budgets: BTreeSet<&str> = MAX_CODE_LINES.iter().map(|(floor, _)| *floor).collect();
-    assert_eq!(budgets, FLOORS.iter().copied().collect(), "each floor has a budget");
+    let budgets: BTreeSet<&str> = MAX_CODE_LINES.iter().map(|(layer, _)| *layer).collect();
+    assert_eq!(budgets, LAYERS.iter().copied().collect(), "each layer has a budget");
     let over: Vec<String> = MAX_CODE_LINES
         .iter()
-        .filter(|(floor, budget)| lines[floor] > *budget)
-        .map(|(floor, budget)| format!("{floor} has {} lines of at most {budget}", lines[floor]))
+        .filter(|(layer, budget)| lines[layer] > *budget)
+        .map(|(layer, budget)| format!("{layer} has {} lines of at most {budget}", lines[layer]))
         .collect();
     assert!(over.is_empty(), "remove something before you add more: {over:?}");
 }

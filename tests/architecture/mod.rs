@@ -1,5 +1,5 @@
 //! The form of the source: imports go down only and in no circle, and only owner files open files,
-//! start programs or search for them. ARCHITECTURE.md describes each floor.
+//! start programs or search for them. ARCHITECTURE.md describes each layer.
 
 mod graph;
 mod layout;
@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use self::graph::Graph;
 
 /// From the lowest to the highest; each may import the ones before it.
-const FLOORS: &[&str] = &[
+const LAYERS: &[&str] = &[
     "text",
     "platform",
     "workspace",
@@ -37,9 +37,9 @@ const PUBLIC_ITEMS: usize = 400;
 
 static GRAPH: LazyLock<Graph> = LazyLock::new(Graph::of_the_library);
 
-fn floor(file: &str) -> Option<usize> {
+fn layer(file: &str) -> Option<usize> {
     let name = file.split('/').next().expect("a path has a first part").trim_end_matches(".rs");
-    FLOORS.iter().position(|floor| *floor == name)
+    LAYERS.iter().position(|layer| *layer == name)
 }
 
 /// The folder of `bridges/` that a file belongs to.
@@ -51,11 +51,11 @@ fn bridge(file: &str) -> Option<&str> {
 fn import_graph_lower_floor_never_imports_higher() {
     let up: Vec<String> = GRAPH
         .arrows()
-        .filter(|(from, to)| floor(from).zip(floor(to)).is_some_and(|(from, to)| from < to))
+        .filter(|(from, to)| layer(from).zip(layer(to)).is_some_and(|(from, to)| from < to))
         .map(|(from, to)| format!("{from} imports {to}"))
         .collect();
     assert!(up.is_empty(), "these imports go up:\n{}", up.join("\n"));
-    let within = GRAPH.arrows().filter(|(from, to)| floor(from) > floor(to)).count();
+    let within = GRAPH.arrows().filter(|(from, to)| layer(from) > layer(to)).count();
     assert!(within > 1_000, "only {within} imports go down: the graph is not read as it is written");
 }
 

@@ -171,10 +171,22 @@ fn json_schema_has_the_keys_and_bounds_that_are_checked() {
     let properties = schema["properties"].as_object().expect("properties");
     assert_eq!(properties.len(), SETTINGS_FIELDS.len());
     let hover = &properties["deadlines"]["properties"]["hover"];
-    let wanted = serde_json::json!({"type": "integer", "minimum": 1, "maximum": 3_600_000, "description": "The time limit of a hover request, in milliseconds (10,000)."});
-    assert_eq!(*hover, wanted);
-    assert_eq!(schema["additionalProperties"], false);
+    assert_eq!([&hover["minimum"], &hover["maximum"]], [1, 3_600_000]);
+    assert_eq!(hover["description"], "The time limit of a hover request, in milliseconds (10,000).");
     for schema in [schema, Catalogue::json_schema()] {
-        assert!(!schema.to_string().contains(r#""description":"""#), "each key is described");
+        assert_layer_schema(&schema, "");
+    }
+}
+
+/// Asserts that each key below `schema` is described, none is required, and no other is allowed.
+fn assert_layer_schema(schema: &serde_json::Value, place: &str) {
+    assert_eq!(schema["required"], serde_json::Value::Null, "{place}");
+    for (key, property) in schema["properties"].as_object().into_iter().flatten() {
+        let place = format!("{place}.{key}");
+        assert_eq!(schema["additionalProperties"], false, "{place}");
+        assert!(property["description"].as_str().is_some_and(|text| !text.is_empty()), "{place}");
+        for part in [property, &property["additionalProperties"], &property["items"]] {
+            assert_layer_schema(part, &place);
+        }
     }
 }

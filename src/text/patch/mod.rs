@@ -3,8 +3,8 @@
 //! Contents: [`parse`], which reads unified diffs ([`unified`]) and the `*** Begin Patch` form
 //! ([`envelope`]) into the same [`FilePatch`]es; [`apply()`], which makes the new text of one file
 //! out of the old; [`sequence`], which does so for all files of a patch, in git's order. May use:
-//! the diff vocabulary of the text floor. Nothing here touches a file, and no path is checked:
-//! paths are text, given raw and cleaned, and the workspace floor decides whether they lie inside.
+//! the diff vocabulary of the text layer. Nothing here touches a file, and no path is checked:
+//! paths are text, given raw and cleaned, and the workspace layer decides whether they lie inside.
 //!
 //! Data flow: patch text → [`parse`] → [`Patch`] → [`apply()`] with the old text →
 //! [`AppliedFilePatch`](applied::AppliedFilePatch), or a [`PatchMismatch`](mismatch::PatchMismatch)
