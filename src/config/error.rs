@@ -62,8 +62,14 @@ pub(super) fn escape_unprintable(text: &str) -> String {
     shown
 }
 
+/// The problems on a line each, numbered if there are several: a terminal shows them as one line.
 fn joined(problems: &[ConfigProblem]) -> String {
-    problems.iter().map(ConfigProblem::to_string).collect::<Vec<_>>().join(";\n")
+    if let [problem] = problems {
+        return problem.to_string();
+    }
+    let numbered = |(at, problem): (usize, &ConfigProblem)| format!("{}. {problem}", at + 1);
+    problems.iter().enumerate().map(numbered).collect::<Vec<_>>().join("
+")
 }
 
 #[cfg(test)]

@@ -279,7 +279,7 @@ fn catalogue_with_invalid_toml_is_reported_with_its_line() {
 fn all_catalogue_errors_of_a_file_are_reported_in_order() {
     let error = error("[server.pylsp]\nroot-required = 'no'\ncomand = ['x']\n[languages]\n");
     let lines = error.lines().map(|line| line.split(": ").next().unwrap_or_default()).collect::<Vec<_>>();
-    assert_eq!(lines, ["`servers.toml` line 2", "`servers.toml` line 3", "`servers.toml` line 4"]);
+    assert_eq!(lines, ["1. `servers.toml` line 2", "2. `servers.toml` line 3", "3. `servers.toml` line 4"]);
 }
 
 #[test]
