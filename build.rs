@@ -1,4 +1,5 @@
-//! Packs the locks of `locks/` into one compressed file, which the library has compiled in, and says how programs are linked.
+//! Packs the lock files of `locks/` into one compressed file to embed, and sets platform and linker
+//! options.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -14,8 +15,8 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Sets `linux_kernel`, with which `platform/` uses what only Linux offers. `LSP_TOOLS_PORTABLE` leaves it out, so that the tests show on
-/// Linux what the program does on other Unix systems.
+/// Sets `linux_kernel`, which enables Linux features in `platform/`. `LSP_TOOLS_PORTABLE` leaves it
+/// out, so that tests on Linux can cover the behaviour on other Unix systems.
 fn choose_platform() {
     println!("cargo::rustc-check-cfg=cfg(linux_kernel)");
     println!("cargo::rerun-if-env-changed=LSP_TOOLS_PORTABLE");
@@ -25,9 +26,9 @@ fn choose_platform() {
     }
 }
 
-/// Links programs of builds without optimisation, which tests start some thousand times, for a fixed address. At one that is only
-/// known at its start, the loader adjusts each pointer of the tables of grammars, of vtables and of texts. What is shipped keeps an
-/// address that nobody knows in advance: it reads what strangers wrote with parsers in C.
+/// Links unoptimised programs, which tests start thousands of times, at a fixed address. That saves
+/// the loader the relocation of grammar tables, vtables and strings. Released programs keep address
+/// randomisation, because they parse untrusted input with parsers in C.
 fn link_unoptimised_at_fixed_address() {
     let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|set| set == value);
     if is("PROFILE", "debug") && is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
@@ -49,7 +50,7 @@ fn pack_locks() -> io::Result<()> {
     }
     let mut paths: Vec<PathBuf> = files.into_iter().map(|file| file.path()).collect();
     paths.sort();
-    // A path and the text there, each ended by NUL, which neither holds.
+    // Each path and its text, both terminated by NUL, which neither contains.
     for path in paths {
         packed.write_all(path.to_string_lossy().as_bytes())?;
         packed.write_all(b"\0")?;

@@ -1,10 +1,11 @@
-//! What `write`, `edit` and `patch` cost: bare, with diagnostics, and as a trial, against a write of the same bytes with one
-//! `fsync` in the same run.
+//! The time of `write`, `edit` and `patch`: bare, with diagnostics, and as a dry run. The baseline
+//! is a write of the same bytes with one `fsync` in the same run.
 //!
-//! `cargo bench --bench edits -- [--rounds=N] [--real] [--httpx=DIR] [--toolkit=DIR] [--pflag=DIR]`. The project is a copy of
-//! `fixtures/python` with pyright, found as the tests find it (`LSP_TOOLS_BENCH_DATA` names another prefix). Prints medians and writes
-//! `target/bench/edits.json`. With `--real` or a folder, real projects are edited instead, by servers that nobody has to ask first:
-//! `support/real_edits.rs` says where they come from.
+//! `cargo bench --bench edits -- [--rounds=N] [--real] [--httpx=DIR] [--toolkit=DIR]
+//! [--pflag=DIR]`. The project is a copy of `fixtures/python` with the tests' pyright
+//! (`LSP_TOOLS_BENCH_DATA` names another prefix). Prints medians and writes
+//! `target/bench/edits.json`. With `--real` or a folder, real projects are edited instead, with
+//! servers that are already running; see `support/real_edits.rs`.
 
 #[path = "support/archives.rs"]
 mod archives;
@@ -51,13 +52,13 @@ fn given(name: &str) -> Option<String> {
         .find_map(|word| Some(word.strip_prefix("--")?.strip_prefix(name)?.strip_prefix('=')?.to_owned()))
 }
 
-/// Where servers are installed.
+/// The prefix of installed servers.
 fn prefix() -> PathBuf {
     let installed = || Path::new(env!("CARGO_MANIFEST_DIR")).join("target/test-servers");
     std::env::var_os("LSP_TOOLS_BENCH_DATA").map_or_else(installed, PathBuf::from)
 }
 
-/// The program of an installed server, or of one in PATH.
+/// The program of a server: the installed one, else the one on PATH.
 fn server_program(name: &str) -> Option<String> {
     let servers = fs::read_dir(prefix().join("servers")).into_iter().flatten().flatten();
     let installed = servers.flat_map(|server| {
@@ -69,7 +70,7 @@ fn server_program(name: &str) -> Option<String> {
     found.filter(|program| program.is_file()).map(|program| program.to_string_lossy().into_owned()).next()
 }
 
-/// A runtime on `project`, with folders of its own in `folder`.
+/// A runtime on `project`, with its own user folders in `folder`.
 fn open(folder: &Path, project: &Path) -> Result<Runtime> {
     let config = folder.join("config");
     fs::create_dir_all(&config)?;
@@ -116,27 +117,27 @@ async fn measure_real(package: &Path, folder: &Path) -> Result<()> {
 async fn measure(runtime: &Runtime, project: &Path, rounds: usize) -> Result<Vec<(&'static str, Duration)>> {
     let right = fs::read_to_string(project.join(FILE))?;
     let wrong = right.replace(OLD, NEW);
-    ensure!(right != wrong, "the fixture is another one");
+    ensure!(right != wrong, "the fixture has changed");
     let mut rows = vec![("write and fsync alone", raw(project, &right, rounds)?)];
     let texts = [wrong.as_str(), right.as_str()];
-    for (name, more) in [("write", json!({"diagnostics": false})), ("write, nobody to ask", json!({}))] {
+    for (name, more) in [("write", json!({"diagnostics": false})), ("write, no server running", json!({}))] {
         let arguments = |turn: usize| with(json!({"path": FILE, "content": texts[turn]}), &more);
         rows.push((name, median(runtime, "write", rounds, arguments).await?));
     }
-    // From here on the server runs, and unasked edits are compared.
+    // From here on the server runs, and edits with the default diagnostics are compared.
     let started = call(runtime, "lsp_diagnostics", json!({"path": "greet"})).await?;
     ensure!(started["verdict"] == "complete", "pyright does not answer: {started}");
     let edits = [json!([{"old": OLD, "new": NEW}]), json!([{"old": NEW, "new": OLD}])];
     for (name, more) in [
         ("edit without diagnostics", json!({"diagnostics": false})),
-        ("edit, diagnostics unsaid", json!({})),
+        ("edit, default diagnostics", json!({})),
         ("edit with diagnostics", json!({"diagnostics": true})),
     ] {
         let arguments = |turn: usize| with(json!({"path": FILE, "edits": edits[turn].clone()}), &more);
         rows.push((name, median(runtime, "edit", rounds, arguments).await?));
     }
     let trial = |_| json!({"path": FILE, "edits": edits[0].clone(), "dry_run": true});
-    rows.push(("edit, only tried", median(runtime, "edit", rounds, trial).await?));
+    rows.push(("edit, dry run", median(runtime, "edit", rounds, trial).await?));
     let patch = |from: &str, to: &str| {
         format!("*** Begin Patch\n*** Update File: {FILE}\n@@\n-    {from}\n+    {to}\n*** End Patch\n")
     };
@@ -151,7 +152,7 @@ async fn measure(runtime: &Runtime, project: &Path, rounds: usize) -> Result<Vec
     Ok(rows)
 }
 
-/// The median of `rounds` calls, in turns of two so that the second takes the first back.
+/// The median of `rounds` calls. Every second call undoes the one before.
 async fn median(
     runtime: &Runtime,
     name: &str,

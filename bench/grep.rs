@@ -1,9 +1,10 @@
-//! Searching a large tree, against the `rg` program in the same run: the same lines found, and the ratio of the times.
+//! Search of a large tree compared with the `rg` program in the same run: equal lines, and the
+//! ratio of the times.
 //!
-//! `cargo bench --bench grep -- [--tree=DIR] [--rounds=N]`. The tree is by default where cargo keeps the sources of packages.
-//! `rg` is taken from PATH, or installed with apt where that is possible. The table is also written to
-//! `target/bench/grep.json`. The product's time is the library's call, rg's is its process with its output read; where the
-//! budget is not met, the exit status is 1.
+//! `cargo bench --bench grep -- [--tree=DIR] [--rounds=N]`. The default tree is cargo's folder of
+//! package sources. `rg` is taken from PATH, or installed with apt if possible. The table is also
+//! written to `target/bench/grep.json`. The product's time is that of the library call; rg's is
+//! that of its process with its output read. If the budget is exceeded, the exit status is 1.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -18,10 +19,10 @@ use lsp_tools::internals::workspace::{
 };
 use serde_json::json;
 
-/// The most that searching may take, as a multiple of rg's time.
+/// The maximum time of a search, as a multiple of rg's time.
 const BUDGET: f64 = 1.1;
 
-/// One search, in both spellings.
+/// One search, for both programs.
 struct Case {
     name: &'static str,
     pattern: &'static str,
@@ -90,7 +91,7 @@ fn default_tree() -> Result<PathBuf> {
     Ok(tree)
 }
 
-/// The program, installed where it is missing and can be.
+/// The `rg` program, installed with apt if missing.
 fn ripgrep() -> Result<PathBuf> {
     if let Ok(rg) = which::which("rg") {
         return Ok(rg);
@@ -113,7 +114,7 @@ fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1_000.0
 }
 
-/// How many lines both find, and the median time of each.
+/// The number of lines that both find, and the median time of each.
 fn measure(
     workspace: &Workspace,
     rg: &Path,
@@ -181,7 +182,7 @@ fn rg_output(rg: &Path, case: &Case, root: &Path) -> Result<Vec<u8>> {
     Ok(command.output()?.stdout)
 }
 
-/// Paths with 1-based lines; 0 for a file as a whole.
+/// Paths with 1-based lines, or 0 for a whole file.
 type Lines = BTreeSet<(String, u64)>;
 
 fn found(result: &GrepResult, query: &GrepQuery) -> Lines {
@@ -197,7 +198,7 @@ fn found(result: &GrepResult, query: &GrepQuery) -> Lines {
     lines
 }
 
-/// What rg prints: `./path NUL line:text`, or `./path NUL` for files.
+/// Parses rg's output: `./path NUL line:text`, or `./path NUL` for files.
 fn parsed(output: &[u8], query: &GrepQuery) -> Result<Lines> {
     let mut lines = Lines::new();
     if query.wanted == GrepWanted::Files {
@@ -219,14 +220,14 @@ fn shown(path: &[u8]) -> String {
     String::from_utf8_lossy(path.strip_prefix(b"./").unwrap_or(path)).into_owned()
 }
 
-/// Which files both take for the same text.
+/// The files that both programs read as the same text, by path.
 #[derive(Default)]
 struct Texts(HashMap<String, bool>);
 
 impl Texts {
-    /// Without files that are taken differently on purpose: rg shows what stands before the first NUL byte of a binary file,
-    /// and does not count a lone carriage return as the end of a line; the product leaves out what tools put there
-    /// (`node_modules`, build output).
+    /// Removes files that the two treat differently by design. rg shows the part of a binary file
+    /// before its first NUL byte, and does not end a line at a lone carriage return. The product
+    /// skips generated folders (`node_modules`, build output).
     fn comparable(&mut self, workspace: &Workspace, lines: Lines) -> Lines {
         let mut is_comparable = |path: &String| {
             *self.0.entry(path.clone()).or_insert_with(|| {

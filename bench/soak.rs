@@ -1,10 +1,12 @@
-//! What many clients of one daemon cost over a long time: `cargo bench --bench soak -- [--calls N] [--program PATH]`.
+//! Throughput and memory of one daemon with many clients over a long time: `cargo bench --bench
+//! soak -- [--calls N] [--program PATH]`.
 //!
-//! Eight hosts speak MCP to `lsp-tools mcp`, each with eight calls in flight, so that 64 callers share one daemon and one server.
-//! First only hovers, in turn with a raw client of the same server that keeps as many requests in flight: the throughput. Then a
-//! mixture of calls, 100,000 in all, while the memory of the daemon is looked at after each fiftieth of them: flat or not.
+//! Eight hosts speak MCP to `lsp-tools mcp`, each with eight calls in flight, so that 64 callers
+//! share one daemon and one server. First, the throughput of hovers is compared with a raw client
+//! of the same server with as many requests in flight. Then 100,000 mixed calls run, during which
+//! the memory of the daemon is measured fifty times.
 //!
-//! Prints a table and writes `target/bench/soak.json`. The server is pyright, from where the tests install it.
+//! Prints a table and writes `target/bench/soak.json`. The server is the tests' pyright.
 
 #[path = "support/raw_client.rs"]
 mod raw_client;
@@ -40,25 +42,26 @@ use table::Row;
 const SERVER: &str = "pyright";
 const CLIENTS: usize = 8;
 const IN_FLIGHT: usize = 8;
-/// The least share of the raw client's throughput.
+/// The minimum share of the raw client's throughput.
 const SHARE: f64 = 0.95;
-/// How much larger the daemon may be at the end than when it was warm: what an allocator keeps, and no call's own share.
+/// The maximum growth of the daemon from warm to the end. It covers the allocator's reserve, not a
+/// cost per call.
 const GROWTH: f64 = 1.1;
-/// How often its memory is looked at.
+/// The number of memory measurements.
 const LOOKS: u64 = 50;
-/// Hovers of one caller between two looks at the clock.
+/// The number of hovers per caller between two time measurements.
 const HOVERS_EACH: usize = 20;
 
 /// Measures many clients of one daemon over a long time.
 #[derive(Debug, Parser)]
 struct Options {
-    /// How many calls of all kinds are made.
+    /// The number of calls of all kinds.
     #[arg(long, default_value_t = 100_000)]
     calls: u64,
-    /// How often the throughput is measured.
+    /// The number of throughput measurements.
     #[arg(long, default_value_t = 7)]
     rounds: usize,
-    /// The program, instead of the one that was built with this bench.
+    /// The program to measure, instead of the one built with this bench.
     #[arg(long)]
     program: Option<PathBuf>,
     /// Given by Cargo.
@@ -86,14 +89,14 @@ fn main() -> anyhow::Result<()> {
     table::write(&target.join("bench/soak.json"), &rows)
 }
 
-/// The command beside this bench.
+/// The `lsp-tools` program beside this bench.
 fn built() -> anyhow::Result<PathBuf> {
     let running = std::env::current_exe()?;
     let mut folders = running.ancestors().skip(1).take(2).map(|folder| folder.join("lsp-tools"));
     folders.find(|path| path.is_file()).context("lsp-tools is not built: cargo build --bins")
 }
 
-/// What is measured, and on what.
+/// The measured server and program.
 struct Ground {
     stage: Stage,
     program: PathBuf,
@@ -117,7 +120,7 @@ impl Ground {
     fn measure(&self, calls: u64, rounds: usize) -> anyhow::Result<Vec<Row>> {
         let mut hosts: Vec<Host> = (0..CLIENTS).map(|_| Host::start(self)).collect::<anyhow::Result<_>>()?;
         let hover = [self.hover()];
-        // Whoever comes first waits for the server.
+        // The first call waits for the server.
         hosts[0].make(&hover, 1, 1, &AtomicU64::new(0))?;
         let daemon = self.daemon()?;
         let mut rows = self.throughput(&mut hosts, rounds)?;
@@ -125,7 +128,7 @@ impl Ground {
         Ok(rows)
     }
 
-    /// Hovers, in turn with the raw client.
+    /// The throughput of hovers, alternating with the raw client.
     fn throughput(&self, hosts: &mut [Host], rounds: usize) -> anyhow::Result<Vec<Row>> {
         let mut raw = self.stage.raw()?;
         let (mut ours, mut theirs) = (Samples::default(), Samples::default());
@@ -152,7 +155,7 @@ impl Ground {
         }])
     }
 
-    /// All kinds of calls, and the daemon's memory meanwhile.
+    /// Makes all kinds of calls and measures the daemon's memory meanwhile.
     fn soak(&self, hosts: &mut [Host], calls: u64, daemon: u32) -> anyhow::Result<Vec<Row>> {
         let mixture = self.mixture();
         let done = AtomicU64::new(0);
@@ -161,16 +164,16 @@ impl Ground {
         let memory = std::thread::scope(|scope| {
             let watching = scope.spawn(|| watch(daemon, &done, each_makes as u64 * CLIENTS as u64));
             let made = each(hosts, |host| host.make(&mixture, each_makes, IN_FLIGHT, &done));
-            // Whoever watches must not wait for calls that are not made any more.
+            // Ends the watching thread, since no more calls are made.
             done.store(u64::MAX / 2, Ordering::Relaxed);
-            let memory = watching.join().map_err(|_| anyhow::anyhow!("nobody watched the memory"))?;
+            let memory = watching.join().map_err(|_| anyhow::anyhow!("the memory watcher panicked"))?;
             made.and(memory)
         })?;
         let took = begun.elapsed();
         for (number, mb) in memory.iter().enumerate() {
             println!("after {:>3} %: {mb:.1} MB", (number as u64 + 1) * 100 / LOOKS);
         }
-        // The first fifth is the way to being warm.
+        // The first fifth is the warm-up.
         let part = |from: usize, to: usize| {
             let mut part: Vec<f64> = memory[memory.len() * from / 10..memory.len() * to / 10].to_vec();
             part.sort_by(f64::total_cmp);
@@ -190,7 +193,7 @@ impl Ground {
         };
         Ok(vec![
             row(
-                "calls a second",
+                "calls per second",
                 calls as f64 / took.as_secs_f64(),
                 "/s",
                 String::new(),
@@ -216,7 +219,7 @@ impl Ground {
         Call::new("lsp_hover", place, says)
     }
 
-    /// What agents do, more of what they do more often. Every answer is looked at.
+    /// The mix of calls of an agent, with frequent ones repeated. Every answer is checked.
     fn mixture(&self) -> Vec<Call> {
         let Position { line, character } = self.stage.position;
         let file = &self.stage.sample.file;
@@ -238,7 +241,7 @@ impl Ground {
         ]
     }
 
-    /// The process of the daemon.
+    /// The daemon's process id.
     fn daemon(&self) -> anyhow::Result<u32> {
         let output = self.command()?.args(["daemon", "status", "--format", "json"]).output()?;
         let status: Value = serde_json::from_slice(&output.stdout)?;
@@ -246,7 +249,7 @@ impl Ground {
     }
 }
 
-/// Does `work` for all hosts at once.
+/// Runs `work` for all hosts in parallel.
 fn each(hosts: &mut [Host], work: impl Fn(&mut Host) -> anyhow::Result<()> + Sync) -> anyhow::Result<()> {
     std::thread::scope(|scope| {
         let all: Vec<_> = hosts.iter_mut().map(|host| scope.spawn(|| work(host))).collect();
@@ -297,7 +300,7 @@ fn pipelined(raw: &mut Raw, stage: &Stage, all: usize) -> anyhow::Result<Duratio
     Ok(begun.elapsed())
 }
 
-/// A call, and what its answer must say.
+/// A call and a part of its expected answer.
 struct Call {
     params: String,
     says: String,
@@ -340,7 +343,7 @@ impl Host {
         Ok(input.write_all(text.as_bytes())?)
     }
 
-    /// The id of the next answer, whose line is put into `line`.
+    /// Reads the next answer into `line` and returns its id.
     fn read(&mut self, line: &mut String) -> anyhow::Result<u64> {
         #[derive(serde::Deserialize)]
         struct Head {
@@ -348,15 +351,15 @@ impl Host {
         }
         loop {
             line.clear();
-            anyhow::ensure!(self.output.read_line(line)? > 0, "the daemon's door closed");
-            // A notification has no id.
+            anyhow::ensure!(self.output.read_line(line)? > 0, "the server closed its output");
+            // Notifications have no id.
             if let Head { id: Some(id) } = serde_json::from_str(line)? {
                 return Ok(id);
             }
         }
     }
 
-    /// Makes `all` calls in turn, so many in flight at a time, and looks at every answer.
+    /// Makes `all` calls in turn with `in_flight` at a time, and checks every answer.
     fn make(&mut self, calls: &[Call], all: usize, in_flight: usize, done: &AtomicU64) -> anyhow::Result<()> {
         let first = self.next;
         let end = first + all as u64;
@@ -375,7 +378,7 @@ impl Host {
             }
             let id = self.read(&mut line)?;
             let says = &calls[(id % calls.len() as u64) as usize].says;
-            anyhow::ensure!(line.contains(says.as_str()), "call {id} says {line}");
+            anyhow::ensure!(line.contains(says.as_str()), "call {id} answered {line}");
             answered += 1;
             done.fetch_add(1, Ordering::Relaxed);
         }
@@ -386,7 +389,7 @@ impl Host {
 impl Drop for Host {
     fn drop(&mut self) {
         self.input = None;
-        // It ends with its input; what is left of a measurement needs no more of it.
+        // The child ends with its input.
         let _status = self.child.wait();
     }
 }

@@ -1,10 +1,11 @@
-//! What the tool list and typical answers cost a model, in tokens of a real tokenizer (o200k).
+//! The cost of the tool list and of typical answers, in tokens of a real tokenizer (o200k).
 //!
-//! `cargo bench --bench tokens` prints, per profile, the tokens of the tool list as models get it (name, description and schema of
-//! the arguments of each tool), then of what MCP hosts get (title, annotations and schemas of answers as well, most of which they
-//! keep to themselves), then those of typical answers on a small Python project with pyright, which is installed below `target/`
-//! where it is missing. `-- --json` prints the same as JSON, `-- --show` the answers too. It fails where the list of a profile is beyond
-//! its budget.
+//! `cargo bench --bench tokens` prints, per profile, the tokens of the tool list as models get it:
+//! name, description and argument schema of each tool. It then prints those of the list for MCP
+//! hosts, which adds titles, annotations and answer schemas that hosts mostly do not pass on. Last
+//! come typical answers on a small Python project with pyright, which is installed below `target/`
+//! if missing. `-- --json` prints JSON, `-- --show` also prints the answers. The exit status is 1
+//! if a list exceeds its budget.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ mod token_budgets;
 
 use mcp_host::McpHost;
 
-/// No answer takes so long.
+/// The timeout of an answer.
 const LONGEST_ANSWER: Duration = Duration::from_secs(120);
 
 const PROFILES: [(&str, Option<Profile>); 6] = [
@@ -38,13 +39,13 @@ const PROFILES: [(&str, Option<Profile>); 6] = [
     ("all", Some(Profile::All)),
 ];
 
-/// The server that answers.
+/// The settings that select the server.
 const SETTINGS: &str = "prefer.python = [\"pyright\"]\n";
 const APP: &str = include_str!("../fixtures/python/greet/app.py");
 const BROKEN: &str = include_str!("../fixtures/python/greet/broken.py");
 const MESSAGES: &str = include_str!("../fixtures/python/greet/messages.py");
 const PEOPLE: &str = include_str!("../fixtures/python/greet/people.py");
-/// With those of the fixture, about so many uses of `compose`.
+/// The approximate number of uses of `compose`, including the fixture's.
 const USES: usize = 20;
 
 #[tokio::main]
@@ -95,7 +96,7 @@ async fn main() -> Result<ExitCode> {
     Ok(if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A Python project with one name that is used often.
+/// A Python project with one frequently used name.
 fn lay_out(folder: &Path) -> Result<()> {
     let package = folder.join("project/greet");
     fs::create_dir_all(&package)?;
@@ -143,7 +144,7 @@ fn servers() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("target/test-servers")
 }
 
-/// The tokens of a tool list, each tool by itself, as it reaches a model.
+/// The tokens of a tool list as models get it, counted per tool.
 fn cost(tokens: &CoreBPE, format: ToolListFormat, definitions: &[ToolDefinition]) -> Result<usize> {
     Ok(cost_of(tokens, &export_tools(format, definitions)?.tools))
 }
@@ -152,7 +153,7 @@ fn cost_of(tokens: &CoreBPE, tools: &[Value]) -> usize {
     tools.iter().map(|tool| tokens.encode_ordinary(&tool.to_string()).len()).sum()
 }
 
-/// As MCP has them, without the schemas of answers.
+/// The tools in MCP's form, without answer schemas.
 fn plain_mcp(definitions: &[ToolDefinition]) -> Result<Vec<Value>> {
     let mut tools = export_tools(ToolListFormat::Mcp, definitions)?.tools;
     for tool in tools.iter_mut().filter_map(Value::as_object_mut) {
@@ -161,7 +162,7 @@ fn plain_mcp(definitions: &[ToolDefinition]) -> Result<Vec<Value>> {
     Ok(tools)
 }
 
-/// What answers over MCP cost, as text and in their structured form.
+/// The cost of answers over MCP, as text and in structured form.
 fn answers(folder: &Path, tokens: &CoreBPE) -> Result<Vec<Value>> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lsp-tools"));
     command.args(["--no-daemon", "--install", "mcp", "--profile", "all"]).current_dir(folder.join("project"));

@@ -1,4 +1,4 @@
-//! A tool of one's own beside the built-in ones: `cargo run --example own_tool -- 'some words to count'`.
+//! A custom tool beside the built-in ones: `cargo run --example own_tool -- 'some words to count'`.
 
 use std::error::Error;
 

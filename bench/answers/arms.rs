@@ -1,4 +1,4 @@
-//! Who is asked, and the one fixed way in which each is asked about each kind of question.
+//! The compared programs ("arms"), each with one fixed way of asking each kind of question.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,16 +14,16 @@ use super::mcp_host::McpHost;
 use super::questions::{Kind, Question, replacement};
 use super::seen::{Numbering, Transcript};
 
-/// The longest wait for one answer.
+/// The maximum wait for one answer.
 pub const LONGEST: Duration = Duration::from_secs(60);
-/// Lines above and below a hit.
+/// The number of lines above and below a hit.
 const AROUND: usize = 20;
 
-/// Someone who answers.
+/// A program that answers questions.
 pub trait Arm {
     fn name(&self) -> &'static str;
 
-    /// The number of a file's first line in its answers.
+    /// The line number that its answers give to the first line of a file.
     fn base(&self) -> u32 {
         1
     }
@@ -32,20 +32,20 @@ pub trait Arm {
         Numbering::Before
     }
 
-    /// Opens a package, which is in a copy of its own; what that takes is not counted.
+    /// Opens its own copy of a package. The cost of this is not counted.
     fn open(&mut self, package: &Package, project: &Path) -> Result<()>;
 
-    /// Asks until the whole truth was seen or nothing is left to ask.
+    /// Asks until the answers are complete or nothing is left to ask.
     fn ask(&mut self, question: &Question, transcript: &mut Transcript<'_>) -> Result<()>;
 
     fn close(&mut self) {}
 }
 
-/// The product, through its MCP door, with the tool that its descriptions name for each kind.
+/// The product over MCP, with the tool that its descriptions name for each kind.
 pub struct Ours<'a> {
     pub tools: &'a Tools,
     pub folder: PathBuf,
-    /// Ask `explore` wherever it answers the kind, as its description tells.
+    /// Whether to use `explore` for each kind that it answers, as its description says.
     pub explores: bool,
     project: PathBuf,
     host: Option<McpHost>,
@@ -81,7 +81,7 @@ impl Arm for Ours<'_> {
         let text = std::fs::read_to_string(self.project.join(&question.at.path))?;
         let line = text.lines().nth(question.at.line as usize).unwrap_or_default();
         if line.matches(&question.symbol.name).count() > 1 {
-            // Which of them is asked about: a line and a name do not tell.
+            // A line and a name do not identify the symbol.
             at = json!({"path": question.at.path, "line": question.at.line, "character": question.at.character});
         }
         let (tool, arguments) = match (question.kind, &question.edit) {
@@ -97,7 +97,7 @@ impl Arm for Ours<'_> {
         };
         let (answer, _) = host.call(tool, &arguments)?;
         let is_whole = transcript.take(format!("{tool} {arguments}"), &answer);
-        // Where a hover does not say enough, `explore` is what the descriptions name.
+        // For details beyond a hover, the descriptions name `explore`.
         if !is_whole && tool == "lsp_hover" {
             transcript.false_complete = says_complete(&answer);
             let mut whole = arguments;
@@ -106,7 +106,7 @@ impl Arm for Ours<'_> {
             transcript.take(format!("explore {whole}"), &answer);
             return Ok(());
         }
-        // A list that says that it goes on is asked for all of it.
+        // A truncated list is requested again in full.
         let goes_on = answer.contains("has_more: true");
         if !is_whole && goes_on && tool == "lsp_references" {
             let mut all = arguments;
@@ -127,14 +127,14 @@ impl Arm for Ours<'_> {
     }
 }
 
-/// Whether an answer calls itself the whole truth: that of a question in one word, that of an edit beside what it broke.
+/// Whether an answer states that it is complete. The answer to an edit has a verdict instead.
 fn says_complete(answer: &str) -> bool {
     answer.lines().any(|line| matches!(line.trim(), "complete" | "verdict: complete"))
 }
 
 /// `rg`, then windows of lines around its hits; or its output alone.
 pub struct Grep {
-    /// Only the output of `rg` counts, and is enough.
+    /// Whether only the output of `rg` counts, without windows.
     pub is_bare: bool,
     project: PathBuf,
 }
@@ -154,7 +154,7 @@ impl Grep {
         Ok(String::from_utf8_lossy(&output.stdout).replace("\n./", "\n").trim_start_matches("./").to_owned())
     }
 
-    /// The hits in the order in which they are read: what looks like a definition first where that is asked for.
+    /// The hits in reading order: for "where" questions, probable definitions first.
     fn hits(&self, question: &Question, found: &str) -> Result<Vec<(String, usize)>> {
         let definition = Regex::new(&definition(&question.symbol.name))?;
         let mut hits = Vec::new();
@@ -172,7 +172,7 @@ impl Grep {
     }
 }
 
-/// What a definition of `name` looks like, in Python and in TypeScript.
+/// A regular expression for definitions of `name` in Python and TypeScript.
 fn definition(name: &str) -> String {
     format!(
         r"\b(def|class|function\*?|interface|type|enum|const|let)\s+{name}\b|^\s+((public|private|protected|static|async|readonly)\s+)*{name}\s*[<(].*\{{?$|^\s*(self\.)?{name}\s*[:=]"
@@ -214,7 +214,7 @@ impl Arm for Grep {
         transcript.count(format!("rg -n -w {name}"), &found);
         let mut shown: BTreeSet<(String, usize)> = BTreeSet::new();
         for (path, line) in self.hits(question, &found)? {
-            // The one who asks stands at this line, or has seen it in an earlier window.
+            // This line is the position of the question, or was part of an earlier window.
             let is_known =
                 question.kind != Kind::What && path == question.at.path && line == question.at.line as usize;
             if is_known || shown.contains(&(path.clone(), line)) {

@@ -1,4 +1,4 @@
-//! What the questions stand on: the packages, the servers, and the tools that tell the truth.
+//! The packages, the servers, and the tools that establish the expected answers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use anyhow::{Result, ensure};
 use super::archives::{self, run};
 use super::lines::Servers;
 
-/// Jedi and ty know Python by other code than pyright, which is the server that is asked.
+/// Jedi and ty analyse Python independently of pyright, which is the server under test.
 const WITNESSES: [&str; 2] = ["jedi==0.19.2", "ty==0.0.105"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ const fn typescript(name: &'static str) -> Package {
     Package { name, language: Language::TypeScript }
 }
 
-/// In an order in which any first few are of both languages.
+/// Ordered so that any prefix has packages of both languages.
 pub const PACKAGES: [Package; 10] = [
     python("click==8.1.7"),
     typescript("immer@10.1.1"),
@@ -55,12 +55,12 @@ pub const PACKAGES: [Package; 10] = [
 ];
 
 impl Package {
-    /// As a name of a folder.
+    /// The name as a folder name.
     pub fn folder(&self) -> String {
         self.name.replace(['@', '/', '='], "-").trim_matches('-').to_owned()
     }
 
-    /// Puts the sources of the package into `project`: of an npm package what is written by people, not what was built of it.
+    /// Unpacks the sources of the package into `project`, without the build output of npm packages.
     pub fn put(&self, project: PathBuf) -> Result<PathBuf> {
         let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/bench/archives");
         archives::unpack(&archives::fetched(&kept, self.name, false)?, &project)?;
@@ -78,11 +78,11 @@ impl Package {
     }
 }
 
-/// The servers that are asked, by the product's own installer, and the witnesses.
+/// The servers, installed by the product's own installer, and the witnesses.
 pub struct Tools {
     pub data: PathBuf,
     pub servers: Servers,
-    /// An environment with the witnesses of Python.
+    /// A Python environment with the witnesses.
     pub python: PathBuf,
 }
 
@@ -119,13 +119,13 @@ impl Tools {
         self.of("typescript-language-server").join("typescript")
     }
 
-    /// The folders that have the servers as programs, for peers that look for them on PATH.
+    /// The folders of the servers' programs, for peers that look for them on PATH.
     pub fn programs(&self) -> [PathBuf; 2] {
         ["pyright", "typescript-language-server"].map(|server| self.of(server).join(".bin"))
     }
 }
 
-/// The product, with nothing of the user's.
+/// The product's command, without the user's settings.
 pub fn ours(folder: &Path, data: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lsp-tools"));
     for (name, below) in [("CONFIG", "config"), ("STATE", "state"), ("CACHE", "cache")] {

@@ -1,13 +1,18 @@
-//! What does an answer cost until the whole truth was seen? Ours, `rg` with windows of lines, and other programs. `just answers`
+//! The cost of a complete answer: our tools, `rg` with windows of lines, and other programs. `just
+//! answers`
 //!
-//! 200 questions on ten packages from PyPI and npm: who uses X, what is X, where is X, what does this edit break. Symbols and edits are
-//! drawn by a seed. The truth comes from the languages' own tools: Python's `ast` for definitions, what jedi and ty both name for uses
-//! (pyright is the server that we ask), pyright's command line for errors; TypeScript's language service and `tsc`. Each arm is a fixed
-//! policy (`arms.rs`, `peers.rs`) that stops when the whole truth was seen (`seen.rs`); the bytes of its answers and its calls are counted.
+//! 200 questions on ten packages from PyPI and npm: who uses X, what is X, where is X, what does
+//! this edit break. A seed selects the symbols and edits. The expected answers come from the
+//! languages' own tools. For Python: definitions by `ast`, uses that jedi and ty agree on (our
+//! server is pyright), errors by pyright's command line. For TypeScript: the language service and
+//! `tsc`. Each arm is a fixed policy (`arms.rs`, `peers.rs`) that stops when its answers are
+//! complete (`seen.rs`). The bytes of its answers and its calls are counted.
 //!
-//! `cargo bench --bench answers -- [--packages N] [--questions N] [--only KIND] [--peers NAMES] [--seed N] [--jobs N] [--show]`. Packages, witnesses
-//! and peers are fetched once below `target/bench`; servers are installed by the product's own installer beside the tests'
-//! (`LSP_TOOLS_BENCH_DATA` names another prefix). Prints tables and writes `target/bench/answers.json`.
+//! `cargo bench --bench answers -- [--packages N] [--questions N] [--only KIND] [--peers NAMES]
+//! [--seed N] [--jobs N] [--show]`. Packages, witnesses and peers are fetched once below
+//! `target/bench`. The product's own installer puts servers beside those of the tests
+//! (`LSP_TOOLS_BENCH_DATA` names another prefix). Prints tables and writes
+//! `target/bench/answers.json`.
 
 #[path = "../support/archives.rs"]
 mod archives;
@@ -43,25 +48,25 @@ use questions::{Files, KINDS, Kind, Question};
 use report::{Asked, Taken};
 use seen::Transcript;
 
-/// Counts what answers cost until the whole truth was seen.
+/// Measures the cost of complete answers.
 #[derive(Debug, Parser)]
 struct Options {
-    /// How many of the ten packages.
+    /// The number of packages, at most ten.
     #[arg(long, default_value_t = PACKAGES.len())]
     packages: usize,
-    /// How many questions of each kind for each package.
+    /// The number of questions of each kind per package.
     #[arg(long, default_value_t = 5)]
     questions: usize,
-    /// Questions of this kind alone.
+    /// Only questions of this kind.
     #[arg(long)]
     only: Option<Kind>,
-    /// Which other programs are asked as well; `none` for none.
+    /// The other programs to compare with; `none` for none.
     #[arg(long, value_delimiter = ',', default_values = peers::NAMES)]
     peers: Vec<String>,
-    /// Another choice of symbols and edits.
+    /// The seed that selects symbols and edits.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many packages are at work at a time.
+    /// The number of packages measured in parallel.
     #[arg(long, default_value_t = 2)]
     jobs: usize,
     /// Print every answer.
@@ -76,7 +81,7 @@ fn main() -> Result<()> {
     let options = Options::parse();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let kept = root.join("target/bench/answers");
-    // Short, as the folders of people's projects are: some peers answer absolute paths.
+    // Short like the paths of real projects, because some peers answer absolute paths.
     let folder = tempfile::Builder::new().prefix("qa").tempdir()?;
     let tools = Tools::ready(&folder.path().join("lsp-tools"), &kept)?;
     let is_wanted = |peer: &Peer<'_>| options.peers.iter().any(|name| name == peer.name());
@@ -100,7 +105,7 @@ fn main() -> Result<()> {
         }
         arms
     };
-    // Most of the time is waiting for servers.
+    // Most of the time is spent waiting for servers.
     let next = AtomicUsize::new(0);
     let work = || -> Result<Vec<(usize, Vec<Asked>)>> {
         let (mut arms, mut done) = (arms(), Vec::new());
@@ -128,7 +133,7 @@ fn main() -> Result<()> {
     report::report(&root.join("target/bench/answers.json"), &asked, &names, &absent)
 }
 
-/// Every question of one package to every arm, each in a copy of its own.
+/// Puts every question about one package to every arm, each in its own copy.
 fn measure(
     package: &Package,
     folder: &Path,
@@ -155,7 +160,7 @@ fn measure(
         let own = std::fs::canonicalize(own)?;
         let opened = arm.open(package, &own);
         for (at, question) in questions.iter().enumerate() {
-            // `explore` answers everything but an edit.
+            // `explore` does not answer for edits.
             if arm.name() == "ours, explore" && question.kind == Kind::Breaks {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! Other programs, as their packages from PyPI and npm are: installed at one version, asked over MCP by the tool that their
-//! descriptions name for each kind of question.
+//! Other programs from PyPI and npm, at pinned versions. Each is asked over MCP with the tool that
+//! its descriptions name for each kind of question.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use super::mcp_host::McpHost;
 use super::questions::{Kind, Question, absolute, name_path, range};
 use super::seen::{Numbering, Transcript};
 
-/// Between two attempts at a server that is not ready.
+/// The pause between two attempts at a server that is not ready.
 const AGAIN: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,13 +32,13 @@ pub struct Peer<'a> {
     name: &'static str,
     packages: &'static [&'static str],
     tools: &'a Tools,
-    /// Where its packages are, and its home.
+    /// The folder of its packages, which is also its home.
     folder: PathBuf,
     project: PathBuf,
     host: Option<McpHost>,
 }
 
-/// Serena and lodesman start servers with `uvx`, which is a package as well.
+/// Serena and lodesman start servers with `uvx`, which is also a package.
 pub const NAMES: [&str; 4] = ["serena", "agent-lsp", "lodesman", "codegraph"];
 
 pub fn all<'a>(tools: &'a Tools, kept: &Path) -> Vec<Peer<'a>> {
@@ -87,13 +87,14 @@ impl Peer<'_> {
         if of_python.is_file() { of_python } else { self.folder.join("node_modules/.bin").join(name) }
     }
 
-    /// A command of it, with a home of its own and with the servers that we ask on PATH.
+    /// A command of this peer, with its own home and with our servers on PATH.
     fn command(&self, name: &str, project: &Path) -> Result<Command> {
         let mut command = Command::new(self.program(name));
         let mut folders: Vec<PathBuf> = self.tools.programs().to_vec();
         folders.push(self.folder.join("venv/bin"));
         let path = std::env::var_os("PATH").unwrap_or_default();
-        // agent-lsp starts every server that it finds, and is at its end where one of them cannot start, as rustup's stand-in here.
+        // agent-lsp starts every server that it finds and exits if one fails, as rustup's proxy
+        // does here.
         folders.extend(std::env::split_paths(&path).filter(|folder| !folder.join("rust-analyzer").exists()));
         let home = self.folder.join("home");
         fs::create_dir_all(&home)?;
@@ -109,7 +110,8 @@ impl Peer<'_> {
     fn call(&mut self, transcript: &mut Transcript<'_>, tool: &str, arguments: &Value) -> Result<bool> {
         let host = self.host.as_mut().context("not open")?;
         let (mut answer, _) = host.call(tool, arguments)?;
-        // agent-lsp says when it cannot answer yet, and offers nothing to wait for; asking again is not counted.
+        // agent-lsp reports that it cannot answer yet, without a way to wait. Repeats are not
+        // counted.
         let deadline = Instant::now() + LONGEST;
         while answer.contains("still being indexed") && Instant::now() < deadline {
             std::thread::sleep(AGAIN);
@@ -161,7 +163,7 @@ impl Peer<'_> {
     fn lodesman(&mut self, question: &Question, transcript: &mut Transcript<'_>) -> Result<()> {
         let symbol = &question.symbol;
         let address = match question.kind {
-            // A variable is a place, everything else a declaration.
+            // Variables are addressed by position, all else by declaration.
             Kind::Breaks if symbol.kind == "variable" => {
                 format!("{}:{}:{}", symbol.path, symbol.line + 1, symbol.character + 1)
             }
@@ -173,7 +175,7 @@ impl Peer<'_> {
             Kind::What => ("get_symbol_body", json!({"symbol": symbol.name})),
         };
         if !self.call(transcript, tool, &arguments)? && question.kind == Kind::What {
-            // The name alone was not enough; the answer has told the addresses.
+            // The name alone was ambiguous; the answer contains the addresses.
             self.call(transcript, tool, &json!({"symbol": address}))?;
         }
         Ok(())

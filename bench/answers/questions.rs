@@ -1,4 +1,5 @@
-//! The questions: symbols and edits of a package, drawn by a seed, each with the truth that its language's own tools tell.
+//! The questions about a package: symbols and edits selected by a seed, with expected answers from
+//! the language's own tools.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,20 +15,16 @@ use super::ground::{Language, Package, Tools};
 use super::lines;
 use super::truth::{self, Findings, Pyright};
 
-/// How many symbols are looked at, for each that is wanted.
+/// The number of candidate symbols per question.
 const CANDIDATES: usize = 6;
-/// How many edits are tried, for each that breaks something.
+/// The number of edits tried per edit that breaks something.
 const DRAWS: usize = 5;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Kind {
-    /// Who uses it?
     Uses,
-    /// What is it?
     What,
-    /// Where is it defined?
     Where,
-    /// What does this edit break?
     Breaks,
 }
 
@@ -44,7 +41,7 @@ impl Kind {
     }
 }
 
-/// A place in the package; lines and characters are 0-based.
+/// A position in the package; lines and characters are 0-based.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 pub struct Place {
     pub path: String,
@@ -52,7 +49,7 @@ pub struct Place {
     pub character: u32,
 }
 
-/// As `facts.py` and `facts.js` tell it.
+/// A symbol in the output of `facts.py` and `facts.js`.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 pub struct Symbol {
     pub name: String,
@@ -66,25 +63,26 @@ pub struct Symbol {
     pub doc: String,
     #[serde(default)]
     pub uses: Vec<Place>,
-    /// Those of them whose definition is another one's.
+    /// The uses whose definition belongs to another symbol.
     #[serde(default)]
     pub overrides: Vec<Place>,
-    /// Lines that only one of two tools names.
+    /// Lines that only one of the two witnesses reports.
     #[serde(default)]
     pub disputed: Vec<(String, u32)>,
 }
 
-/// A line that has to be seen.
+/// A line that a complete answer contains.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TrueLine {
     pub path: String,
     pub line: u32,
-    /// Its number before the edit, for those who do not know of the edit; none for a line that the edit made.
+    /// Its number before the edit, for arms that do not know of the edit; `None` if the edit added
+    /// it.
     pub before: Option<u32>,
 }
 
 impl Symbol {
-    /// Whether who meets the name there can ask for this symbol.
+    /// Whether `place` is a place from which this symbol can be asked about.
     fn is_met_at(&self, place: &Place) -> bool {
         place.path != self.path && !self.overrides.contains(place)
     }
@@ -95,9 +93,9 @@ pub struct Question {
     pub kind: Kind,
     pub package: &'static str,
     pub symbol: Symbol,
-    /// Where the one who asks has met the name.
+    /// The position from which the question is asked.
     pub at: Place,
-    /// Empty for "what is it", whose truth is the symbol itself.
+    /// Empty for "what is it", whose expected answer is the symbol itself.
     pub lines: Vec<TrueLine>,
     pub edit: Option<Edit>,
 }
@@ -109,10 +107,10 @@ impl Question {
     }
 }
 
-/// The files of a package: each one's path from its folder, and its text.
+/// The files of a package: the path relative to its folder, and the text.
 pub type Files = Vec<(String, String)>;
 
-/// Draws the questions of one package.
+/// Selects the questions of one package.
 pub fn draw(
     package: &Package,
     project: &Path,
@@ -174,7 +172,6 @@ fn shuffle<T>(items: &mut [T], random: &mut Random) {
     }
 }
 
-/// The sources below `project`.
 pub fn files(project: &Path, language: Language) -> Result<Files> {
     let read = |path: String| {
         let text = std::fs::read_to_string(project.join(&path))?;
@@ -183,7 +180,7 @@ pub fn files(project: &Path, language: Language) -> Result<Files> {
     lines::files(project, language.endings())?.into_iter().map(read).collect()
 }
 
-/// Asks the script of the language.
+/// Runs the fact script of the language.
 fn facts(
     language: Language,
     tools: &Tools,
@@ -218,7 +215,7 @@ fn facts(
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// A possible edit, in bytes of its file.
+/// A possible edit, as a byte range of its file.
 #[derive(Debug, Deserialize)]
 struct Site {
     what: String,
@@ -229,7 +226,7 @@ struct Site {
     put: String,
 }
 
-/// Edits that the compiler's command line finds new errors after.
+/// Edits after which the compiler's command line reports new errors.
 #[expect(clippy::too_many_arguments, reason = "all of it is one package")]
 fn breaking(
     package: &Package,
@@ -282,7 +279,7 @@ fn breaking(
     Ok(found)
 }
 
-/// What the edit is done to: the symbol of that name at the changed line, else just the name there.
+/// The target of the edit: the symbol of that name at the changed line, else only the name there.
 fn edited(edit: &Edit, symbols: &[Symbol]) -> Symbol {
     let same = edit.before.bytes().zip(edit.after.bytes()).take_while(|(old, new)| old == new).count();
     let line = edit.before.as_bytes()[..same].iter().filter(|byte| **byte == b'\n').count();
@@ -312,7 +309,8 @@ fn edited(edit: &Edit, symbols: &[Symbol]) -> Symbol {
     }
 }
 
-/// As `edits::draw` does for Python: first what is done, so that each is as frequent as any other; another file has the name.
+/// Like `edits::draw` for Python: the kind of edit is drawn first, so that all kinds are equally
+/// frequent. Another file must mention the name.
 fn draw_of(sites: &[Site], files: &Files, random: &mut Random) -> Option<Edit> {
     let mut by_what: BTreeMap<&str, Vec<&Site>> = BTreeMap::new();
     for site in sites {
@@ -338,7 +336,7 @@ fn draw_of(sites: &[Site], files: &Files, random: &mut Random) -> Option<Edit> {
     })
 }
 
-/// The errors that the compiler's command line finds, 0-based.
+/// The errors of the compiler's command line, 0-based.
 fn check(language: Language, tools: &Tools, project: &Path) -> Result<Findings> {
     match language {
         Language::Python => Ok(Pyright::installed(&tools.data)?.check(project)?.0),
@@ -350,7 +348,7 @@ fn check(language: Language, tools: &Tools, project: &Path) -> Result<Findings> 
     }
 }
 
-/// What stands in the edited lines before and after, widened until the old text is there once.
+/// The edited lines before and after, extended until the old text is unique.
 pub fn replacement(edit: &Edit) -> (String, String) {
     let old: Vec<&str> = edit.before.split_inclusive('\n').collect();
     let new: Vec<&str> = edit.after.split_inclusive('\n').collect();
@@ -369,7 +367,7 @@ pub fn replacement(edit: &Edit) -> (String, String) {
     }
 }
 
-/// Where the edit begins and ends in the old text, 1-based, and what comes in its place.
+/// The 1-based start and end of the edit in the old text, and the replacement.
 pub fn range(edit: &Edit) -> ((usize, usize), (usize, usize), String) {
     let (before, after) = (&edit.before, &edit.after);
     let mut start = before.bytes().zip(after.bytes()).take_while(|(old, new)| old == new).count();
@@ -390,7 +388,7 @@ pub fn range(edit: &Edit) -> ((usize, usize), (usize, usize), String) {
     (place(start), place(before.len() - tail), after[start..after.len() - tail].to_owned())
 }
 
-/// For the arms that name a symbol by its path in the tree of names.
+/// The name path of a symbol, for arms that address symbols so.
 pub fn name_path(symbol: &Symbol, between: &str) -> String {
     symbol
         .container
@@ -398,7 +396,6 @@ pub fn name_path(symbol: &Symbol, between: &str) -> String {
         .map_or_else(|| symbol.name.clone(), |owner| format!("{owner}{between}{}", symbol.name))
 }
 
-/// The absolute path of a file of the project.
 pub fn absolute(project: &Path, path: &str) -> PathBuf {
     project.join(path)
 }

@@ -1,4 +1,4 @@
-//! The tables: what each arm took for each kind, who took the least, and every tie and loss by name.
+//! The tables: the cost of each arm for each kind of question, and every tie and loss by name.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::questions::{KINDS, Kind};
 
-/// What one arm took for one question.
+/// The result of one arm for one question.
 pub struct Taken {
     pub arm: &'static str,
     pub bytes: usize,
@@ -29,7 +29,7 @@ pub struct Asked {
     pub taken: Vec<Taken>,
 }
 
-/// Ours against the least of others, in bytes or in calls.
+/// Our cost compared with the lowest of the others, in bytes or in calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Least,
@@ -38,7 +38,7 @@ enum Outcome {
 }
 
 const OURS: &str = "ours";
-/// What is printed beside, and is none of the arms that ours is compared with.
+/// Our own arms, which are not among the compared ones.
 const OWN: [&str; 2] = [OURS, "ours, explore"];
 
 impl Asked {
@@ -46,7 +46,7 @@ impl Asked {
         self.taken.iter().find(|taken| taken.arm == arm)
     }
 
-    /// Ours against the least of `others` that saw the whole truth.
+    /// Our outcome against the cheapest of `others` with a complete answer.
     fn against(&self, others: &[&str], figure: fn(&Taken) -> usize) -> (Outcome, Option<&Taken>) {
         let whole = self.taken.iter().filter(|one| one.is_whole && others.contains(&one.arm));
         let least = whole.min_by_key(|one| figure(one));
@@ -77,7 +77,7 @@ fn share(part: usize, whole: usize) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 
-/// Prints everything and writes it as JSON too.
+/// Prints all tables and writes them to `path` as JSON.
 pub fn report(
     path: &Path,
     asked: &[Asked],

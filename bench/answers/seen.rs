@@ -1,8 +1,10 @@
-//! The one check of all arms: which of the true lines, or what of a symbol's meaning, stands in what was answered so far.
+//! The check of all arms: which expected lines, or which parts of a symbol's meaning, the answers
+//! so far contain.
 //!
-//! A line is seen where its file and its number stand together: `path:12`, or under a heading with the path `12:`, `L12`, `lines: 12, 15`
-//! or a cell of a table; where an answer's line has no number, the exact text of the source line under its path counts.
-//! A meaning is seen where the name, the kind, all parameters in their order and the first line of the documentation stand.
+//! A line counts if its file and its number stand together: `path:12`, or `12:`, `L12`, `lines: 12,
+//! 15` or a table cell below a heading with the path. If a line of the answer has no number, the
+//! exact text of the source line below its path counts. A meaning counts if the name, the kind, all
+//! parameters in order and the first line of the documentation are present.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -13,7 +15,7 @@ use serde_json::Value;
 use super::questions::{Files, Kind, Question, TrueLine};
 
 static PATH: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[\w@./+\-]*[\w\-]\.(?:py|tsx?)\b").ok());
-/// A number right behind a path, at the begin of a line, behind `L` or behind `line`.
+/// A number directly after a path, at the start of a line, after `L` or after `line`.
 static NUMBERS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     let patterns = [
         r"^(?::|#L|\()(\d+)",
@@ -27,14 +29,14 @@ static NUMBERS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 
 static ROLE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r":[a-z]+:(?:`)").ok());
 
-/// Whether the numbers in an arm's answers are those of the text before the edit or after it.
+/// Whether the line numbers of an arm's answers refer to the text before or after the edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbering {
     Before,
     After,
 }
 
-/// What one arm has got of one question.
+/// The answers of one arm to one question.
 pub struct Transcript<'a> {
     question: &'a Question,
     sources: BTreeMap<&'a str, Vec<&'a str>>,
@@ -46,7 +48,7 @@ pub struct Transcript<'a> {
     pub bytes: usize,
     pub calls: usize,
     pub answers: Vec<(String, String)>,
-    /// An answer that said `complete` and lacked something.
+    /// Whether an incomplete answer claimed `complete`.
     pub false_complete: bool,
 }
 
@@ -67,7 +69,7 @@ impl<'a> Transcript<'a> {
         }
     }
 
-    /// Takes an answer in; whether the whole truth was seen.
+    /// Adds an answer. Returns whether all answers together are complete.
     pub fn take(&mut self, call: String, answer: &str) -> bool {
         self.count(call, answer);
         let expanded = expanded(answer);
@@ -80,7 +82,7 @@ impl<'a> Transcript<'a> {
         self.is_whole()
     }
 
-    /// Takes the lines from `first` up to `end` (0-based) of a file in, which were printed without numbers.
+    /// Adds the lines `first..end` (0-based) of a file, which were printed without numbers.
     pub fn window(&mut self, call: String, path: &str, (first, end): (usize, usize)) -> bool {
         let shown =
             self.sources.get(path).map_or_else(String::new, |lines| lines[first..end].join("\n") + "\n");
@@ -95,7 +97,7 @@ impl<'a> Transcript<'a> {
         self.is_whole()
     }
 
-    /// Counts an answer that is not looked at: hits whose surroundings are read next.
+    /// Counts an answer without evaluating it: hits whose surroundings are read next.
     pub fn count(&mut self, call: String, answer: &str) {
         self.calls += 1;
         self.bytes += answer.len();
@@ -109,7 +111,7 @@ impl<'a> Transcript<'a> {
         }
     }
 
-    /// The share of the truth that was seen.
+    /// The share of the expected answer that was found.
     pub fn recall(&self) -> f64 {
         match self.question.kind {
             Kind::What => self.told() as f64 / self.parts().len() as f64,
@@ -117,7 +119,7 @@ impl<'a> Transcript<'a> {
         }
     }
 
-    /// What was not seen, for people.
+    /// The missing parts, for the report.
     pub fn missing(&self) -> Vec<String> {
         if self.question.kind == Kind::What {
             let text = collapsed(&self.text);
@@ -144,7 +146,7 @@ impl<'a> Transcript<'a> {
         let mut heading: Option<&str> = None;
         for line in answer.lines() {
             let (mut places, mut rest): (BTreeSet<(&str, u32)>, _) = (BTreeSet::new(), line);
-            // Numbers before a path on their line are those of the file above, and the path explains something.
+            // Numbers before a path on the same line belong to the previous heading.
             let (above, first_path) = (heading, path_of.find(line).map_or(line.len(), |found| found.start()));
             while let Some(found) = path_of.find(rest) {
                 let known = self.sources.keys().find(|known| is_path_of(found.as_str(), known)).copied();
@@ -209,7 +211,7 @@ impl<'a> Transcript<'a> {
     }
 }
 
-/// What there is to know of a symbol.
+/// A part of a symbol's meaning.
 enum Part<'a> {
     Name(&'a str),
     Kind(&'a str, &'a str),
@@ -228,13 +230,13 @@ impl Part<'_> {
                     "method" => &["method", "def ", "property", "function"],
                     other => &[other],
                 };
-                // What stands before a bracket is called; a class says so.
+                // A name before a bracket is callable. Classes are marked as such.
                 let is_called = *kind != "class"
                     && ['(', '<'].iter().any(|bracket| text.contains(&format!("{name}{bracket}")));
                 words.iter().any(|word| lower.contains(word)) || is_called
             }
             Self::Parameters(name, parameters) => {
-                // Anywhere behind some mention of the name, all of them in their order.
+                // All parameters in order, anywhere after a mention of the name.
                 text.match_indices(name).any(|(at, _)| {
                     let mut rest = &text[at + name.len()..];
                     parameters
@@ -256,7 +258,7 @@ impl Part<'_> {
     }
 }
 
-/// Where the first whole word `word` in `text` ends.
+/// The end of the first whole word `word` in `text`.
 fn word(text: &str, word: &str) -> Option<usize> {
     let is_part = |character: Option<char>| character.is_some_and(|one| one.is_alphanumeric() || one == '_');
     text.match_indices(word)
@@ -266,7 +268,8 @@ fn word(text: &str, word: &str) -> Option<usize> {
         .map(|(at, _)| at + word.len())
 }
 
-/// Without markup: servers render that of documentation each in its own way, roles as `:class:` among it.
+/// The text without markup, which each server renders differently, and without roles such as
+/// `:class:`.
 fn collapsed(text: &str) -> String {
     let text = ROLE.as_ref().map_or_else(|| text.into(), |role| role.replace_all(text, ""));
     let plain: String = text
@@ -282,7 +285,7 @@ fn is_path_of(said: &str, known: &str) -> bool {
     said == known || said.strip_suffix(known).is_some_and(|head| head.ends_with('/'))
 }
 
-/// JSON as lines, so that text in it is like text.
+/// JSON as lines, so that strings in it match like text.
 fn expanded(answer: &str) -> String {
     let Ok(value) = serde_json::from_str::<Value>(answer.trim()) else { return answer.to_owned() };
     let mut lines = String::new();
@@ -293,7 +296,7 @@ fn expanded(answer: &str) -> String {
 fn write(value: &Value, key: &str, lines: &mut String) {
     match value {
         Value::Object(fields) => {
-            // The path first: it heads what stands beside it.
+            // The path comes first, as the heading of the other fields.
             let is_path = |name: &String| name.to_lowercase().contains("path") && name != "name_path";
             lines.push_str(&format!("{key}\n"));
             for (name, field) in fields.iter().filter(|(name, _)| is_path(name)) {

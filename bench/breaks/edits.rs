@@ -1,21 +1,22 @@
-//! Random edits that are likely to break something: of a definition that another file mentions, or of an import.
+//! Random edits that are likely to break something: of a definition that another file mentions, or
+//! of an import.
 
 use std::ops::Range;
 
 /// One edit of one file.
 #[derive(Debug, Clone)]
 pub struct Edit {
-    /// For people.
+    /// A description for the report.
     pub what: String,
-    /// What it is done to.
+    /// The edited name.
     pub name: String,
-    /// The file, from the package's folder.
+    /// The path of the file, relative to the package's folder.
     pub path: String,
     pub before: String,
     pub after: String,
 }
 
-/// Numbers that only depend on the seed and the package (splitmix64).
+/// Pseudo-random numbers that depend only on the seed and the package (splitmix64).
 pub struct Random(u64);
 
 impl Random {
@@ -59,7 +60,7 @@ const KINDS: [Kind; 10] = [
     Kind::VariableRenamed,
 ];
 
-/// A place where a kind of edit can be made: the name it is about, and what is put in the place of what.
+/// A place where a kind of edit is possible: the name and the replacement.
 struct Site {
     path: usize,
     name: String,
@@ -67,7 +68,7 @@ struct Site {
     new: String,
 }
 
-/// The next random edit: first the kind, so that each is as frequent as any other where it can be made at all.
+/// The next random edit. The kind is drawn first, so that all possible kinds are equally frequent.
 pub fn draw(files: &[(String, String)], random: &mut Random) -> Option<Edit> {
     for _ in 0..50 {
         let kind = KINDS[random.below(KINDS.len())];
@@ -75,7 +76,8 @@ pub fn draw(files: &[(String, String)], random: &mut Random) -> Option<Edit> {
         for (path, (_, text)) in files.iter().enumerate() {
             sites.extend(sites_in(kind, path, text));
         }
-        // Another file mentions it; what an import brings may be used in this file alone.
+        // Another file must mention the name, except for imports, which may be used in this file
+        // alone.
         while !sites.is_empty() {
             let site = sites.swap_remove(random.below(sites.len()));
             let elsewhere = files
@@ -101,7 +103,7 @@ pub fn draw(files: &[(String, String)], random: &mut Random) -> Option<Edit> {
     None
 }
 
-/// Whether the word `name` stands in `text`.
+/// Whether `text` contains the word `name`.
 pub fn mentions(text: &str, name: &str) -> bool {
     let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     text.match_indices(name).any(|(at, _)| {
@@ -120,7 +122,7 @@ fn sites_in(kind: Kind, path: usize, text: &str) -> Vec<Site> {
     sites
 }
 
-/// What `kind` makes of the line that begins at `start`.
+/// The edit of `kind` for the line that begins at `start`, if possible.
 fn site(kind: Kind, path: usize, text: &str, start: usize, line: &str) -> Option<Site> {
     let indent = line.len() - line.trim_start().len();
     let code = line.trim();
@@ -242,7 +244,7 @@ fn identifier(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// Where the bracket that `text` begins with ends.
+/// The position of the bracket that closes the one at the start of `text`.
 fn closing(text: &str) -> Option<usize> {
     if !text.starts_with('(') {
         return None;
@@ -262,7 +264,7 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// The first parameter without a default, with its comma; not the one for the object itself.
+/// The first parameter without a default, with its comma, except for `self`.
 fn plain_parameter(inside: &str) -> Option<Range<usize>> {
     let mut depth = 0_usize;
     let (mut from, mut parts) = (0, Vec::new());

@@ -1,12 +1,14 @@
-//! Of the errors that an edit causes anywhere, how many does the edit's answer name? `just breaks`
+//! The share of the errors caused by an edit that the edit's answer names. `just breaks`
 //!
-//! Random edits (fixed seed) of real packages from PyPI, each as a dry run with diagnostics through the library and pyright's server,
-//! against pyright's own command line over the whole package before and after. Compared by file, line and rule. Only edits that break
-//! something count as edits; those that break nothing count for precision and the verdict.
+//! Random edits (fixed seed) of real packages from PyPI run as dry runs with diagnostics, through
+//! the library and pyright's server. The reference is pyright's command line over the whole package
+//! before and after. Errors are compared by file, line and rule. Only edits that break something
+//! count as edits; the others count for precision and the verdict.
 //!
-//! `cargo bench --bench breaks -- [--packages=N] [--edits=N] [--seed=N] [--only=PACKAGE] [--misses]`. Packages are fetched once into
-//! `target/bench/breaks`, pyright is installed by the product's own installer beside the tests' (`LSP_TOOLS_BENCH_DATA` names another
-//! prefix). Prints a table and writes `target/bench/breaks.json`.
+//! `cargo bench --bench breaks -- [--packages=N] [--edits=N] [--seed=N] [--only=PACKAGE]
+//! [--misses]`. Packages are fetched once into `target/bench/breaks`. The product's own installer
+//! puts pyright beside the tests' servers (`LSP_TOOLS_BENCH_DATA` names another prefix). Prints a
+//! table and writes `target/bench/breaks.json`.
 
 #[path = "../support/archives.rs"]
 mod archives;
@@ -25,7 +27,7 @@ use serde_json::{Value, json};
 use edits::{Edit, Random};
 use truth::{Finding, Findings, Pyright};
 
-/// Draws per edit that is wanted: many break nothing.
+/// The number of draws per wanted edit: many break nothing.
 const DRAWS: usize = 5;
 
 struct Options {
@@ -51,14 +53,14 @@ fn options() -> Result<Options> {
     Ok(options)
 }
 
-/// What became of one edit.
+/// The result of one edit.
 struct Outcome {
     package: String,
     edit: Edit,
-    /// New errors by the command line, and of those the ones in the answer.
+    /// The number of new errors by the command line, and of those named in the answer.
     expected: usize,
     named: usize,
-    /// Errors in the answer that the command line does not have.
+    /// Errors in the answer that the command line does not report.
     wrong: Vec<String>,
     missed: Vec<String>,
     verdict: String,
@@ -125,7 +127,7 @@ async fn measure(
 ) -> Result<()> {
     let files = packages::sources(project)?;
     let paths: Vec<&String> = files.iter().map(|(path, _)| path).collect();
-    // The whole package once, as long as that takes on a busy machine.
+    // Checks the whole package once, with enough time for a busy machine.
     let mut warm = Value::Null;
     for _ in 0..10 {
         warm = call(runtime, "lsp_diagnostics", json!({"paths": paths, "limit": 1, "timeout_ms": 300_000}))
@@ -136,7 +138,7 @@ async fn measure(
     }
     ensure!(warm["verdict"] == "complete", "pyright does not answer: {warm}");
     let pyright = Pyright::installed(data)?;
-    // A copy, so that the server sees no change but the trials.
+    // A separate copy, so that the server sees only the trials.
     let copy = project.with_extension("checked");
     packages::fetch(&Path::new(env!("CARGO_MANIFEST_DIR")).join("target/bench/breaks"), package, &copy)?;
     let (before, _) = pyright.check(&copy)?;

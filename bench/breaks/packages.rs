@@ -1,4 +1,4 @@
-//! The packages: fetched from PyPI once, unpacked for each run, never committed.
+//! The PyPI packages of `breaks`: fetched once, unpacked for each run, never committed.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::archives;
 
-/// Each a wheel without its dependencies: what they bring is unknown to the server and to the command line alike.
+/// Wheels without their dependencies, which neither the server nor the command line knows.
 pub const PACKAGES: [&str; 10] = [
     "pluggy==1.5.0",
     "httpx==0.27.2",
@@ -20,12 +20,12 @@ pub const PACKAGES: [&str; 10] = [
     "starlette==0.38.5",
 ];
 
-/// Puts the files of `package` into `project`; wheels are kept in `kept`.
+/// Unpacks `package` into `project`; wheels are cached in `kept`.
 pub fn fetch(kept: &Path, package: &str, project: &Path) -> Result<()> {
     archives::unpack(&archives::fetched(kept, package, false)?, project)
 }
 
-/// Every Python file below `project`: its path from there, and its text.
+/// Every Python file below `project`: its relative path and its text.
 pub fn sources(project: &Path) -> Result<Vec<(String, String)>> {
     let mut found = Vec::new();
     let mut folders = vec![project.to_owned()];

@@ -1,4 +1,4 @@
-//! What pyright's command line says of a whole package, and what an answer says, in the same words.
+//! The findings of pyright's command line for a whole package and those of an answer, in one form.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,16 +11,16 @@ use serde_json::Value;
 
 use super::edits::Edit;
 
-/// File, 0-based line, rule.
+/// A file, a 0-based line and a rule.
 pub type Finding = (String, u32, String);
-/// The errors of a package; one may be there twice.
+/// The errors of a package, possibly with duplicates.
 pub type Findings = Vec<Finding>;
 
-/// The program that the product's installer put there.
+/// The pyright program that the product's installer installed.
 pub struct Pyright(PathBuf);
 
 impl Pyright {
-    /// The one below `data`: the newest, which is the one that the server is of as well.
+    /// The newest pyright below `data`, which the server also uses.
     pub fn installed(data: &Path) -> Result<Self> {
         let folder = data.join("servers/pyright");
         let mut found = Vec::new();
@@ -34,12 +34,12 @@ impl Pyright {
         Ok(Self(found.pop().context("pyright is not installed")?.1))
     }
 
-    /// Every error in `project`, and how long that took.
+    /// Every error in `project`, and the duration of the check.
     pub fn check(&self, project: &Path) -> Result<(Findings, Duration)> {
         let began = Instant::now();
         let output = Command::new("node").arg(&self.0).arg("--outputjson").current_dir(project).output()?;
         let took = began.elapsed();
-        // 1: there are errors.
+        // Status 1 means that there are errors.
         ensure!(
             matches!(output.status.code(), Some(0 | 1)),
             "pyright: {}",
@@ -68,7 +68,7 @@ fn rule(rule: &Value) -> String {
     rule.as_str().unwrap_or_default().to_owned()
 }
 
-/// The errors of `after` that `before` does not have, lines moved along.
+/// The errors of `after` that are not in `before`, with lines mapped through the edit.
 pub fn added(edit: &Edit, before: &Findings, after: &Findings) -> BTreeMap<Finding, usize> {
     let lines = LineMap::between(&edit.before, &edit.after);
     let mut old: BTreeMap<(String, Option<u32>, String), usize> = BTreeMap::new();
@@ -90,13 +90,13 @@ pub fn added(edit: &Edit, before: &Findings, after: &Findings) -> BTreeMap<Findi
     new
 }
 
-/// The 0-based line of a place as our answers have it, `line:column`.
+/// The 0-based line of a `line:column` position in our answers.
 fn start_line(at: &Value) -> u32 {
     let line = at.as_str().and_then(|at| at.split(':').next());
     line.and_then(|line| line.parse::<u32>().ok()?.checked_sub(1)).unwrap_or(u32::MAX)
 }
 
-/// The errors that a delta names: in full, and in short where there are many.
+/// The errors that a delta names, in full or abbreviated.
 pub fn of_delta(delta: &Value) -> Findings {
     let mut found = Vec::new();
     for item in delta["added"].as_array().into_iter().flatten().filter(|item| item["severity"] == "error") {
@@ -115,7 +115,7 @@ pub fn of_delta(delta: &Value) -> Findings {
     found
 }
 
-/// For people: 1-based.
+/// A finding for the report, 1-based.
 pub fn words((path, line, rule): &Finding) -> String {
     format!("{path}:{} {rule}", line + 1)
 }

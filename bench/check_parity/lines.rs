@@ -1,4 +1,4 @@
-//! The command lines: what each of them says of a project, in the same words.
+//! The servers' own command lines, and their findings for a project in one form.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,11 +7,11 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-/// File, 1-based line, rule.
+/// A file, a 1-based line and a rule.
 pub type Finding = (String, u64, String);
 pub type Findings = Vec<Finding>;
 
-/// The programs that the product's installer put there, and the `python3` that all of them find.
+/// The programs that the product's installer installed, and the `python3` that all of them find.
 pub struct Servers {
     data: PathBuf,
     python: PathBuf,
@@ -26,7 +26,7 @@ impl Servers {
         &self.data
     }
 
-    /// The same PATH for everyone.
+    /// Sets the PATH that all programs share.
     pub fn on_path(&self, command: &mut Command) -> Result<()> {
         let rest = std::env::var_os("PATH").unwrap_or_default();
         let folders = [self.python.join("bin")].into_iter().chain(std::env::split_paths(&rest));
@@ -38,7 +38,7 @@ impl Servers {
         self.data.join("servers").join(server).join("current").join(below)
     }
 
-    /// What a program prints: findings are no failure.
+    /// The output of a program. Findings do not count as failure.
     fn output(&self, program: &Path, words: &[&str], project: &Path) -> Result<(String, String)> {
         let is_script = program.extension().is_some_and(|is| is == "js") || program.ends_with("bin/tsc");
         let mut command = if is_script { Command::new("node") } else { Command::new(program) };
@@ -59,8 +59,8 @@ impl Servers {
     }
 }
 
-/// The files below `project` with one of these endings, or shell scripts where there are none, as paths from there. What a
-/// build leaves is no part of them.
+/// The files below `project` with one of these extensions, or shell scripts if none are given, as
+/// relative paths. Build output is excluded.
 pub fn files(project: &Path, endings: &[&str]) -> Result<Vec<String>> {
     let (mut found, mut folders) = (Vec::new(), vec![project.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -97,7 +97,7 @@ pub fn nested_projects(project: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// What a command line says of a project, and what it says in each project within it, of the files of that one.
+/// The findings of a command line for a project, where each nested project is checked on its own.
 pub fn of_all_projects(
     servers: &Servers,
     project: &Path,

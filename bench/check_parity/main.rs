@@ -1,12 +1,14 @@
-//! Does `check` say what the servers' own command lines say? `just check-parity`
+//! Comparison of `check` with the servers' own command lines. `just check-parity`
 //!
-//! Real packages from PyPI and npm, as they are and with an import taken out of every fifth file, are checked with the product and with
-//! the command line of the very same server: pyright, basedpyright, ty, pyrefly, ruff, tsc, clangd and shellcheck. Compared by file,
-//! line and rule; `SAME` has the rules that are one finding in two words. What differs and is not in `OWN` (the servers' own doing, each
-//! with its reason) makes the exit status 1.
+//! Real packages from PyPI and npm are checked with the product and with the command line of the
+//! same server. They are checked unchanged, and with an import removed from every fifth file.
+//! Servers: pyright, basedpyright, ty, pyrefly, ruff, tsc, clangd and shellcheck. Findings are
+//! compared by file, line and rule; `SAME` lists rules that are equivalent. A difference that is
+//! not in `OWN` (differences of the servers themselves, with reasons) makes the exit status 1.
 //!
-//! `cargo bench --bench check_parity -- [--only=SERVER] [--differences]`. Packages are fetched once into `target/bench/check_parity`;
-//! servers are installed by the product's own installer beside the tests' (`LSP_TOOLS_BENCH_DATA` names another prefix).
+//! `cargo bench --bench check_parity -- [--only=SERVER] [--differences]`. Packages are fetched once
+//! into `target/bench/check_parity`. The product's own installer puts servers beside those of the
+//! tests (`LSP_TOOLS_BENCH_DATA` names another prefix).
 
 #[path = "../support/archives.rs"]
 mod archives;
@@ -22,17 +24,17 @@ use serde_json::Value;
 
 use lines::{Finding, Findings, Servers};
 
-/// What is compared with what, and on which packages.
+/// A server, its command line, and the packages to compare them on.
 struct Case {
     server: &'static str,
     language: &'static str,
-    /// Of the files that are compared.
+    /// The extensions of the compared files.
     endings: &'static [&'static str],
     packages: &'static [&'static str],
     line: fn(&Servers, &Path) -> Result<Findings>,
 }
 
-/// As their authors publish them: source packages, with their tests and their settings.
+/// Source packages as published, with their tests and settings.
 const PYTHON: [&str; 10] = [
     "requests==2.32.3",
     "click==8.1.7",
@@ -81,10 +83,10 @@ const CASES: [Case; 8] = [
     },
 ];
 
-/// Servers that run programs of a project, and therefore not in one without trust.
+/// Servers that run programs of a project and therefore need trust.
 const NEED_TRUST: [&str; 1] = ["pyrefly"];
 
-/// Differences that are the server's own: server, rule, why.
+/// Differences of the servers themselves: server, rule, reason.
 const OWN: [(&str, &str, &str); 2] = [
     (
         "basedpyright",
@@ -100,7 +102,7 @@ const OWN: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Rules that are one finding in two words: server, rule, what it counts as, why.
+/// Equivalent rules: server, rule, canonical rule, reason.
 const SAME: [(&str, &str, &str, &str); 1] = [(
     "typescript-language-server",
     "2552",
@@ -156,7 +158,7 @@ fn main() -> Result<()> {
     report(&rows, tells)
 }
 
-/// The product, with nothing of the user's.
+/// The product's command, without the user's settings.
 fn ours(folder: &Path, data: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lsp-tools"));
     for (name, below) in [("CONFIG", "config"), ("STATE", "state"), ("CACHE", "cache")] {
@@ -187,7 +189,8 @@ fn compare(
     if broken {
         packages::take_out_imports(&project, case.endings)?;
     }
-    // Settings of pyright at the top hold for what lies below, whatever manifests there are.
+    // If pyright is configured at the root, that applies to everything below, whatever manifests
+    // there are.
     let is_configured = case.server.ends_with("pyright") && has_pyright_settings(&project);
     let is_one = case.language != "python" || case.server == "ruff" || is_configured;
     let line = |servers: &Servers, project: &Path| match is_one {
@@ -197,7 +200,8 @@ fn compare(
     let mut expected = line(servers, &project).with_context(|| format!("{} on {package}", case.server))?;
     let (mut found, verdict) = check(folder, servers, case, &project)?;
     if case.server == "ty" {
-        // It says some findings twice, of which its command line shows no difference: places count, and not how often.
+        // Some findings are reported twice, which the command line does not show, so duplicates are
+        // ignored.
         for findings in [&mut expected, &mut found] {
             findings.sort();
             findings.dedup();
@@ -260,7 +264,7 @@ fn counted(findings: &[Finding]) -> BTreeMap<Finding, usize> {
     counts
 }
 
-/// What `check` says of the files of the language, and how far that can be relied on.
+/// The findings of `check` for the files of the language, and the verdict.
 fn check(folder: &Path, servers: &Servers, case: &Case, project: &Path) -> Result<(Findings, String)> {
     let config = folder.join("config");
     std::fs::create_dir_all(&config)?;
@@ -277,7 +281,7 @@ fn check(folder: &Path, servers: &Servers, case: &Case, project: &Path) -> Resul
     let mut command = ours(folder, servers.data());
     servers.on_path(&mut command)?;
     let words = ["--no-daemon", "--timeout", "120", "--format", "json", "check", "--limit", "1000000"];
-    // Which files of a Python project are checked its settings say, to both.
+    // The settings of a Python project select the checked files for both.
     let files = match case.language {
         "python" => vec![".".to_owned()],
         _ => lines::files(project, case.endings)?,
@@ -287,7 +291,7 @@ fn check(folder: &Path, servers: &Servers, case: &Case, project: &Path) -> Resul
     let answer: Value = serde_json::from_slice(&output.stdout).with_context(said)?;
     let items = answer["diagnostics"].as_array().with_context(said)?;
     let mut found = Findings::new();
-    // Others of the catalogue speak of the other languages in a folder.
+    // Other servers of the catalogue report on the other languages in a folder.
     let is_own = |item: &&Value| case.language != "python" || item["server"] == case.server;
     for item in items.iter().filter(is_own) {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -1,4 +1,5 @@
-//! The packages: fetched from PyPI and npm once, unpacked for each run, never committed.
+//! The packages of `check_parity` from PyPI and npm: fetched once, unpacked for each run, never
+//! committed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,14 +9,15 @@ use anyhow::Result;
 
 use super::archives::{self, run};
 
-/// What the Python packages import of others; two of them are left out, so that something is missing.
+/// Dependencies of the Python packages. Two are left out, so that some imports fail.
 const INSTALLED: [&str; 5] =
     ["werkzeug==3.0.4", "jinja2==3.1.4", "click==8.1.7", "urllib3==2.2.3", "idna==3.10"];
 
 const CMAKE: &str = "cmake_minimum_required(VERSION 3.20)\nproject(lz4 C)\nfile(GLOB sources lz4libs/*.c)\n\
                      add_library(lz4 ${sources})\ntarget_compile_options(lz4 PRIVATE -Weverything -Werror)\n";
 
-/// An environment with some of what the packages import: the `python3` that comes first for every server and command line.
+/// A Python environment with some dependencies: the `python3` that every server and command line
+/// finds first.
 pub fn environment(kept: &Path) -> Result<PathBuf> {
     let folder = kept.join("python");
     if !folder.join("made").is_file() {
@@ -26,12 +28,12 @@ pub fn environment(kept: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Puts the files of `package` (`name==version` from PyPI, `name@version` from npm) into `project`.
+/// Unpacks `package` (`name==version` from PyPI, `name@version` from npm) into `project`.
 pub fn make(kept: &Path, package: &str, project: &Path) -> Result<()> {
     let is_c = package.starts_with("lz4");
     archives::unpack(&archives::fetched(&kept.join("archives"), package, true)?, project)?;
     if is_c {
-        // What only binds the C library to Python is no part of it.
+        // Only the C library is kept, not its Python binding.
         for entry in fs::read_dir(project)? {
             let path = entry?.path();
             if path.file_name().is_none_or(|name| name != "lz4libs") {
@@ -48,7 +50,7 @@ pub fn make(kept: &Path, package: &str, project: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Has CMake, from PyPI, say how the files are compiled.
+/// Writes `compile_commands.json` with CMake from PyPI.
 fn build(kept: &Path, project: &Path) -> Result<()> {
     let folder = kept.join("cmake");
     let program = folder.join("bin/cmake");
@@ -60,7 +62,7 @@ fn build(kept: &Path, project: &Path) -> Result<()> {
     run(Command::new(program).args(words).current_dir(project))
 }
 
-/// Takes the first import of one line out of every fifth file.
+/// Removes the first single-line import from every fifth file.
 pub fn take_out_imports(project: &Path, endings: &[&str]) -> Result<()> {
     for file in super::lines::files(project, endings)?.iter().step_by(5) {
         let path = project.join(file);

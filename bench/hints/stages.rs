@@ -1,4 +1,5 @@
-//! What each stage of the resolution is worth: scopes, imports and members, beyond a ranking by name alone.
+//! The contribution of each stage of the resolution: scopes, imports and members, beyond a ranking
+//! by name alone.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -9,7 +10,7 @@ use lsp_tools::internals::syntax::{DEADLINE, ResolutionStage, definition_up_to};
 
 use super::{Truth, percent, place_of};
 
-/// The stages of the resolution, each with all before it, and what a table calls them.
+/// The stages of the resolution, each including those before it, with their labels.
 const STAGES: [(&str, ResolutionStage); 4] = [
     ("by name alone", ResolutionStage::Names),
     ("+ scopes", ResolutionStage::Scopes),
@@ -17,14 +18,14 @@ const STAGES: [(&str, ResolutionStage); 4] = [
     ("+ members", ResolutionStage::Members),
 ];
 
-/// How many of the names that are used have the right first candidate, at each of the [`STAGES`].
+/// The number of used names whose first candidate is right, at each of the [`STAGES`].
 #[derive(Default)]
 pub(super) struct StageShare {
     uses: usize,
     right: [usize; STAGES.len()],
 }
 
-/// How many first candidates for names that are used, not defined, are right at each of the [`STAGES`].
+/// Counts right first candidates for names that are used, not defined, at each of the [`STAGES`].
 pub(super) fn measure(truth: &[Truth]) -> Result<StageShare> {
     let mut share = StageShare::default();
     let is_use = |truth: &&Truth| truth.is_name() && !truth.is_own_definition();
@@ -41,7 +42,7 @@ pub(super) fn measure(truth: &[Truth]) -> Result<StageShare> {
     Ok(share)
 }
 
-/// A table with a row for each language.
+/// Prints a table with a row for each language.
 pub(super) fn print(shares: &BTreeMap<&str, StageShare>) {
     println!("| language | uses | {} |", STAGES.map(|(name, _)| name).join(" | "));
     println!("|---|---|{}", "---|".repeat(STAGES.len()));

@@ -17,16 +17,16 @@ use super::{Plan, sink};
 
 const SIZE: usize = 50_000_000;
 const LINE: &str = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron\n";
-/// The most that bringing the server's text in step may take.
+/// The maximum time to synchronize the server's text.
 const SYNC: Duration = Duration::from_millis(2);
-/// The most that may go over the wire, in bytes.
+/// The maximum size of the sent change, in bytes.
 const WIRE: f64 = 1024.0;
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     Ok(fs::write(path, text)?)
 }
 
-/// Through the runtime with a server that keeps nothing, and part by part.
+/// Measures the whole path through the runtime with a server that stores nothing, then each part.
 pub async fn run(plan: &Plan) -> anyhow::Result<Vec<Row>> {
     let folder = tempfile::tempdir()?;
     let root = folder.path().join("project");
@@ -42,7 +42,7 @@ pub async fn run(plan: &Plan) -> anyhow::Result<Vec<Row>> {
         Ok((started.elapsed(), answer.output.contents))
     };
     hover().await?;
-    // Longer than a file that was just written is distrusted.
+    // Longer than the time for which a fresh modification time is not trusted.
     tokio::time::sleep(Duration::from_millis(2_100)).await;
     let (mut idle, mut edited) = (Samples::default(), Samples::default());
     let mut wire = 0.0_f64;
@@ -54,7 +54,7 @@ pub async fn run(plan: &Plan) -> anyhow::Result<Vec<Row>> {
         write(&path, &text)?;
         let (took, said) = hover().await?;
         edited.push(took);
-        wire = wire.max(said.trim().parse::<f64>().map_err(|_| anyhow!("the sink says {said:?}"))?);
+        wire = wire.max(said.trim().parse::<f64>().map_err(|_| anyhow!("the sink answers {said:?}"))?);
         tokio::time::sleep(Duration::from_millis(2_100)).await;
     }
     let (unsaved_idle, unsaved) = in_memory(&runtime, &path, plan, &mut text, &hover).await?;
@@ -94,7 +94,7 @@ pub async fn run(plan: &Plan) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// How long an answer takes with an unsaved text of the file, as it is and after one character was typed.
+/// The time of an answer for unsaved text, unchanged and after one typed character.
 async fn in_memory(
     runtime: &Runtime,
     path: &Path,
@@ -115,7 +115,7 @@ async fn in_memory(
         overlays.set_buffer(path.clone(), buffer.clone());
         hover().await?;
         let took = started.elapsed();
-        // The first shows the server that there is unsaved text at all.
+        // The first round opens the document at the server.
         if round > 0 {
             changed.push(took);
         }
@@ -145,7 +145,7 @@ fn row(
     }
 }
 
-/// The parts of it: reading the file, finding what changed, applying it.
+/// The parts: reading the file, finding the change, applying it.
 fn parts(root: &Path, plan: &Plan, text: &mut String) -> anyhow::Result<Vec<Row>> {
     let workspace = Workspace::open(root)?;
     let path = workspace.path(Path::new("big.sink"))?;
@@ -179,7 +179,7 @@ fn parts(root: &Path, plan: &Plan, text: &mut String) -> anyhow::Result<Vec<Row>
     ])
 }
 
-/// A runtime whose only server keeps nothing.
+/// A runtime whose only server stores nothing.
 fn open(folder: &Path, root: &Path) -> anyhow::Result<Runtime> {
     let config = folder.join("config");
     fs::create_dir_all(&config)?;

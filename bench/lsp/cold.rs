@@ -1,4 +1,5 @@
-//! From nothing to a hover: the command as a process against a raw client; and what the supervisor costs.
+//! A hover from a cold start: the command as a process compared with a raw client; and the cost of
+//! the supervisor.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -12,10 +13,10 @@ use super::stage::Stage;
 use super::stats::{Samples, ms};
 use super::table::Row;
 
-/// The most of a raw client's cold start.
+/// The maximum ratio to a raw client's cold start.
 const RATIO: f64 = 1.05;
 
-/// The command beside this bench.
+/// The `lsp-tools` program beside this bench.
 pub fn binary() -> anyhow::Result<PathBuf> {
     let running = std::env::current_exe()?;
     let found = running
@@ -27,7 +28,7 @@ pub fn binary() -> anyhow::Result<PathBuf> {
     found.context("lsp-tools is not built: cargo build --bins")
 }
 
-/// Cold hovers, the two clients in turn.
+/// Cold hovers, alternating between the two clients.
 pub fn run(stage: &Stage, plan: &Plan) -> anyhow::Result<Vec<Row>> {
     let binary = binary()?;
     let says = stage.sample.hover.as_ref().map_or("", |hover| hover.says.as_str());
@@ -63,8 +64,8 @@ pub fn run(stage: &Stage, plan: &Plan) -> anyhow::Result<Vec<Row>> {
         }
         child.wait()?;
         let ended = started.elapsed();
-        anyhow::ensure!(text.contains(says), "the cold hover says {text}");
-        // The first round only warms the disk's cache.
+        anyhow::ensure!(text.contains(says), "the cold hover answers {text}");
+        // The first round only warms the disk cache.
         if round > 0 {
             raw_first.push(raw_answered);
             raw_whole.push(raw_ended);
@@ -86,13 +87,10 @@ pub fn run(stage: &Stage, plan: &Plan) -> anyhow::Result<Vec<Row>> {
             met: judged.then_some(ratio <= RATIO),
         }
     };
-    Ok(vec![
-        row("to the answer", &first, &raw_first, true),
-        row("to the end of all", &whole, &raw_whole, false),
-    ])
+    Ok(vec![row("to the answer", &first, &raw_first, true), row("to the end", &whole, &raw_whole, false)])
 }
 
-/// What it costs to start a program under the supervisor.
+/// The cost of starting a program under the supervisor.
 pub fn supervisor(plan: &Plan) -> anyhow::Result<Vec<Row>> {
     let binary = binary()?;
     let program = Path::new("/bin/true");

@@ -1,5 +1,6 @@
-//! A warm hover through the doors: MCP on standard streams and the whole command, both by way of the daemon; and the start
-//! of MCP. Against a raw client of the same server, each asked in turn.
+//! A warm hover through the front ends, and the start of MCP, compared with a raw client of the
+//! same server. MCP on standard streams and the whole command both use the daemon. The two clients
+//! alternate.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -16,15 +17,15 @@ use super::stage::Stage;
 use super::stats::{Samples, ms, us};
 use super::table::Row;
 
-/// Added at the median, and at the 99th percentile, by MCP and the daemon together.
+/// The maximum time that MCP and the daemon add together: at the median and at the 99th percentile.
 const MCP_ADDED: Duration = Duration::from_micros(350);
 const MCP_LATE: Duration = Duration::from_millis(1);
-/// Added at the median by a whole process.
+/// The maximum time that a whole process adds at the median.
 const PROCESS_ADDED: Duration = Duration::from_millis(8);
-/// From the start of the process to the answer of `initialize`.
+/// The maximum time from the start of the process to the answer of `initialize`.
 const START: Duration = Duration::from_millis(10);
 
-/// What MCP, the command and the start take.
+/// Measures MCP, the command and the start.
 pub fn run(stage: &Stage, plan: &Plan) -> anyhow::Result<Vec<Row>> {
     let measured = measure(stage, plan);
     let stopped = command(stage)?.args(["daemon", "stop"]).status();
@@ -59,7 +60,7 @@ fn measure(stage: &Stage, plan: &Plan) -> anyhow::Result<Vec<Row>> {
         let took_raw = started.elapsed();
         let started = Instant::now();
         hover_by_command(stage)?;
-        // The first ones warm the disk's cache.
+        // The first rounds warm the disk cache.
         if round >= 2 {
             beside.push(took_raw);
             process.push(started.elapsed());
@@ -76,7 +77,7 @@ fn measure(stage: &Stage, plan: &Plan) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// What the daemon and the door of MCP have in memory after all these questions.
+/// The memory of the daemon and of the MCP front end after all requests.
 fn memory_rows(stage: &Stage, host: &Host) -> anyhow::Result<Vec<Row>> {
     let output = command(stage)?.args(["--format", "json", "daemon", "status"]).output()?;
     let status: Value = serde_json::from_slice(&output.stdout)?;
@@ -84,7 +85,7 @@ fn memory_rows(stage: &Stage, host: &Host) -> anyhow::Result<Vec<Row>> {
     let (daemon, door) = (Memory::of(&daemon.to_string())?, Memory::of(&host.child.id().to_string())?);
     Ok(vec![
         memory::row(&stage.server, "the daemon with one server", daemon, memory::RUNTIME_LIMIT_MB),
-        memory::row(&stage.server, "the door of MCP", door, memory::DOOR_LIMIT_MB),
+        memory::row(&stage.server, "the MCP front end", door, memory::DOOR_LIMIT_MB),
     ])
 }
 
@@ -162,7 +163,7 @@ fn hover_by_command(stage: &Stage) -> anyhow::Result<()> {
 
 fn says(stage: &Stage, answer: &str) -> anyhow::Result<()> {
     let expected = stage.sample.hover.as_ref().map_or("", |hover| hover.says.as_str());
-    anyhow::ensure!(answer.contains(expected), "the hover says {answer}");
+    anyhow::ensure!(answer.contains(expected), "the hover answers {answer}");
     Ok(())
 }
 
@@ -171,7 +172,7 @@ struct Host {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
-    /// How long the first answer took from the start of the process.
+    /// The time from the start of the process to the first answer.
     answered: Duration,
     id: u64,
 }
@@ -201,15 +202,15 @@ impl Host {
         Ok(input.flush()?)
     }
 
-    /// The line that answers.
+    /// Sends a request and returns the line with its answer.
     fn ask(&mut self, method: &str, params: &Value) -> anyhow::Result<String> {
         self.id += 1;
         self.send(&json!({"jsonrpc": "2.0", "id": self.id, "method": method, "params": params}))?;
         let wanted = format!("\"id\":{}", self.id);
         loop {
             let mut line = String::new();
-            anyhow::ensure!(self.output.read_line(&mut line)? > 0, "the server went away");
-            // A notification has no id.
+            anyhow::ensure!(self.output.read_line(&mut line)? > 0, "the server closed its output");
+            // Notifications have no id.
             if line.contains(&wanted) {
                 return Ok(line);
             }
@@ -227,7 +228,7 @@ impl Host {
 impl Drop for Host {
     fn drop(&mut self) {
         self.input = None;
-        // It ends with its input; what is left of a measurement needs no more of it.
+        // The child ends with its input.
         let _status = self.child.wait();
     }
 }

@@ -1,4 +1,4 @@
-//! Diagnostics after an edit written to the disk: wrong, right, wrong, …
+//! Diagnostics after edits on disk that make a file wrong, right, wrong, …
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use super::stage::{Findings, Stage};
 use super::stats::{Samples, ms};
 use super::table::Row;
 
-/// Added to the raw server's own time to the right findings.
+/// The maximum time added to the raw server's time to the right findings.
 const ADDED: Duration = Duration::from_millis(50);
 
-/// Edits and asks, the two clients in turn.
+/// Edits and requests diagnostics, alternating between the two clients.
 pub async fn run(stage: &Stage, findings: Findings, plan: &Plan) -> anyhow::Result<Vec<Row>> {
     let Some(wrong) = stage.sample.wrong.clone() else { return Ok(Vec::new()) };
     let (right_text, wrong_text) = stage.sample.texts(&wrong)?;
@@ -23,13 +23,13 @@ pub async fn run(stage: &Stage, findings: Findings, plan: &Plan) -> anyhow::Resu
     let mut raw = stage.raw()?;
     let refused = |error: lsp_tools::ToolError| anyhow!("{}", error.error);
     runtime.diagnose(vec![stage.our_file()], None, 100).await.map_err(refused)?;
-    // By whether the text was wrong.
+    // Indexed by whether the text was wrong.
     let mut ours = [Samples::default(), Samples::default()];
     let mut theirs = [Samples::default(), Samples::default()];
     let mut faults = 0;
     for round in 0..plan.edits {
         let is_wrong = round % 2 == 0;
-        // Each text is new, so that no server answers from what it remembers.
+        // Each text is new, so that no server answers from a cache.
         let tail = format!("{}\n", " ".repeat(round / 2 % 7));
         let text = if is_wrong { &wrong_text } else { &right_text }.clone() + &tail;
         let started = Instant::now();

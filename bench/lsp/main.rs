@@ -1,8 +1,10 @@
-//! The budgets that concern language servers, each against a raw client of the same server in the same run, the two in
-//! turn so that drift of the machine cancels out: `cargo bench --bench lsp -- [--quick] [BENCH…]`.
+//! The latency budgets for language servers, each compared with a raw client of the same server in
+//! the same run. The clients alternate, so that drift of the machine cancels out: `cargo bench
+//! --bench lsp -- [--quick] [BENCH…]`.
 //!
-//! Prints a table and writes `target/bench/lsp.json`. Servers are looked for in `LSP_TOOLS_DATA_DIR`, else in the folder
-//! of the build where the tests install them; one that is not there is left out, and said so.
+//! Prints a table and writes `target/bench/lsp.json`. Servers are taken from `LSP_TOOLS_DATA_DIR`,
+//! else from the build folder into which the tests install them. A missing server is reported and
+//! left out.
 
 mod big;
 mod cold;
@@ -34,13 +36,13 @@ const BENCHES: [&str; 7] = ["warm", "callers", "doors", "fresh", "cold", "big", 
 /// Measures the budgets that concern language servers.
 #[derive(Debug, Parser)]
 struct Options {
-    /// Only these benches; all without any.
+    /// Only these benches; all if empty.
     #[arg(value_parser = BENCHES)]
     benches: Vec<String>,
     /// Only these servers.
     #[arg(long, value_delimiter = ',')]
     servers: Vec<String>,
-    /// A tenth of the rounds.
+    /// Run a tenth of the rounds.
     #[arg(long)]
     quick: bool,
     /// Given by Cargo.
@@ -48,10 +50,10 @@ struct Options {
     bench: bool,
 }
 
-/// How often each thing is done.
+/// The number of repetitions of each measurement.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
-    /// A loop over warm answers ends after this time even when not all rounds are done.
+    /// The time after which a loop over warm answers ends, even if rounds remain.
     longest: Duration,
     warm_up: usize,
     warm_rounds: usize,
@@ -98,7 +100,7 @@ fn main() -> anyhow::Result<()> {
     runtime()?.block_on(measure(&Options::parse()))
 }
 
-/// As the command line runs it.
+/// A runtime like the command line's.
 fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
 }
@@ -134,7 +136,7 @@ async fn measure(options: &Options) -> anyhow::Result<()> {
             keep(&mut rows, "fresh", server, fresh::run(&stage, findings, &plan).await);
         }
         if wanted("cold") {
-            // The files are as they were again.
+            // The files are in their original state again.
             let stage = Stage::set(server, &data)?.unwrap_or(stage);
             keep(&mut rows, "cold", server, cold::run(&stage, &plan));
         }
@@ -154,7 +156,7 @@ async fn measure(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints and keeps the rows of one bench; a failure is a row too, and not met.
+/// Prints and stores the rows of one bench. A failure becomes a row that is not met.
 fn keep(rows: &mut Vec<Row>, bench: &'static str, subject: &str, measured: anyhow::Result<Vec<Row>>) {
     let measured = measured.unwrap_or_else(|error| {
         vec![Row {

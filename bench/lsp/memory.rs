@@ -1,5 +1,5 @@
-//! What the runtime itself holds in memory with three servers open: the pages that only it has (anonymous or dirtied), and its
-//! proportional share of all (PSS).
+//! The runtime's own memory with three servers open: its private pages (anonymous or dirty), and
+//! its proportional set size (PSS).
 
 use std::fs;
 use std::path::Path;
@@ -11,22 +11,23 @@ use lsp_tools::Runtime;
 use super::stage::Stage;
 use super::table::Row;
 
-/// The argument that makes this program the one that is measured.
+/// The argument that turns this program into the measured one.
 pub const ARGUMENT: &str = "__memory";
 const SERVERS: [&str; 3] = ["pyright", "typescript-language-server", "clangd"];
-/// Private memory of the runtime's own process, of the door of MCP, and of one supervisor.
+/// The maximum private memory of the runtime's own process, of the MCP front end, and of one
+/// supervisor.
 pub const RUNTIME_LIMIT_MB: f64 = 8.0;
 pub const DOOR_LIMIT_MB: f64 = 2.5;
 pub const SUPERVISOR_LIMIT_MB: f64 = 1.0;
 
-/// Measures in a process of its own.
+/// Measures in a separate process.
 pub fn run(data: &Path) -> anyhow::Result<Vec<Row>> {
     let output = Command::new(std::env::current_exe()?).arg(ARGUMENT).arg(data).output()?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let figures: Vec<f64> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let [own, own_share, supervisor, supervisor_share, open] = figures[..] else {
         return Err(anyhow!(
-            "the measured process says {said:?}: {}",
+            "the measured process printed {said:?}: {}",
             String::from_utf8_lossy(&output.stderr)
         ));
     };
@@ -53,7 +54,8 @@ pub fn row(subject: &str, what: &str, memory: Memory, limit: f64) -> Row {
     }
 }
 
-/// The measured process: opens the servers, asks each, and prints its own size and that of its children, in MB.
+/// The measured process: opens the servers, sends a request to each, and prints its own size and
+/// that of its children, in MB.
 pub async fn measured(data: &Path) -> anyhow::Result<()> {
     let mut open: Vec<(Stage, Runtime)> = Vec::new();
     for server in SERVERS {
@@ -85,17 +87,17 @@ pub async fn measured(data: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a process has in memory, in MB.
+/// The memory of a process, in MB.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory {
-    /// Pages that only it has, and that no file could give back.
+    /// Private pages that are not backed by a file.
     private: f64,
-    /// Its proportional share of all pages.
+    /// The proportional set size (PSS).
     share: f64,
 }
 
 impl Memory {
-    /// Of a process by its number, or `self`.
+    /// Reads the memory of a process, given by its id or `self`.
     pub fn of(process: &str) -> anyhow::Result<Self> {
         let maps = fs::read_to_string(format!("/proc/{process}/smaps_rollup"))?;
         let mb = |name: &str| -> anyhow::Result<f64> {

@@ -1,13 +1,14 @@
-//! A server that keeps nothing: it says how many bytes the last change came in.
+//! A language server that stores nothing; its hover reports the size of the last change.
 
 use std::io::{BufRead, BufReader, Read, Write};
 
 use serde_json::{Value, json};
 
-/// The argument that makes this program the server.
+/// The argument that turns this program into the server.
 pub const ARGUMENT: &str = "__sink";
 
-/// Answers `initialize`, hover and `shutdown` until `exit`; hover says "N", the bytes of the last `didChange`.
+/// Answers `initialize`, hover and `shutdown` until `exit`. Hover answers with the number of bytes
+/// of the last `didChange`.
 pub fn serve() -> anyhow::Result<()> {
     let mut input = BufReader::with_capacity(1 << 20, std::io::stdin().lock());
     let mut output = std::io::stdout().lock();
@@ -16,7 +17,7 @@ pub fn serve() -> anyhow::Result<()> {
         let Some(length) = header(&mut input)? else { return Ok(()) };
         let mut body = vec![0; length];
         input.read_exact(&mut body)?;
-        // The text of a document is not looked at.
+        // Only the head is decoded, not the text of a document.
         let head = String::from_utf8_lossy(&body[..length.min(200)]).into_owned();
         if head.contains("textDocument/didChange") {
             changed = length;

@@ -1,4 +1,5 @@
-//! A server twice over: one driven by the library, one by the raw client, each in its own copy of the sample.
+//! Two instances of a server, one for the library and one for the raw client, each on its own copy
+//! of the sample.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,16 +16,16 @@ use serde_json::Value;
 use super::raw_client::{RawClient, Start, uri};
 use super::samples::{Sample, Samples};
 
-/// How the right findings of a server are had.
+/// The source of a server's diagnostics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Findings {
     /// `textDocument/diagnostic`.
     Pull,
-    /// The publish that speaks of the right text.
+    /// The publish for the right text.
     Push,
 }
 
-/// The servers measured, with how the raw client gets diagnostics of them.
+/// The measured servers, with the raw client's source of diagnostics.
 pub const SERVERS: [(&str, Findings); 5] = [
     ("pyright", Findings::Pull),
     ("pylsp", Findings::Push),
@@ -37,17 +38,16 @@ pub const SERVERS: [(&str, Findings); 5] = [
 pub struct Stage {
     /// The server's key.
     pub server: String,
-    /// What it is tried on.
     pub sample: Sample,
-    /// Where hover is asked, 0-based.
+    /// The 0-based position of the hover.
     pub position: Position,
-    /// Where servers are installed.
+    /// The prefix of installed servers.
     pub data: PathBuf,
     folder: tempfile::TempDir,
 }
 
 impl Stage {
-    /// Lays out the sample of `server`; `None` where the server is not installed.
+    /// Writes the sample of `server`. Returns `None` if the server is not installed.
     pub fn set(server: &str, data: &Path) -> anyhow::Result<Option<Self>> {
         if prefix_folders(data, server).is_empty() {
             return Ok(None);
@@ -74,22 +74,22 @@ impl Stage {
         self.folder.path().join("ours")
     }
 
-    /// The file asked about in the library's copy.
+    /// The queried file in the library's copy.
     pub fn our_file(&self) -> PathBuf {
         self.our_root().join(&self.sample.file)
     }
 
-    /// The file asked about in the raw client's copy.
+    /// The queried file in the raw client's copy.
     pub fn raw_file(&self) -> PathBuf {
         self.folder.path().join("raw").join(&self.sample.file)
     }
 
-    /// What is asked of the library.
+    /// The target of the library's requests.
     pub fn target(&self) -> Target {
         Target::Position { path: self.our_file(), position: self.position }
     }
 
-    /// The user's folders for this stage: nothing of the machine's own settings counts.
+    /// The user folders of this stage, without the machine's own settings.
     pub fn folders(&self) -> anyhow::Result<Folders> {
         let config = self.folder.path().join("config");
         fs::create_dir_all(&config)?;
@@ -100,7 +100,7 @@ impl Stage {
         Ok(Folders { config, data: self.data.clone(), state, cache, home: None })
     }
 
-    /// A runtime on the library's copy, trusted.
+    /// A runtime on the library's copy, which is trusted.
     pub async fn runtime(&self) -> anyhow::Result<Runtime> {
         let refused = |error: lsp_tools::ToolError| anyhow!("{}", error.error);
         let folders = self.folders()?;
@@ -119,7 +119,7 @@ impl Stage {
         open()
     }
 
-    /// How the raw client starts the server: as the catalogue says.
+    /// The raw client's start parameters, from the catalogue.
     pub fn start(&self) -> anyhow::Result<Start> {
         let table =
             Catalogue::built_in().servers.get(&self.server).ok_or_else(|| anyhow!("unknown server"))?;
@@ -141,7 +141,7 @@ impl Stage {
         Ok(start)
     }
 
-    /// The raw client, initialized, with the file open and hover answering as the sample says.
+    /// The raw client, initialized, with the file open and hover answering as the sample expects.
     pub fn raw(&self) -> anyhow::Result<Raw> {
         let mut client = RawClient::start(self.start()?)?;
         let uri = uri(&self.raw_file());
@@ -170,20 +170,18 @@ fn sections(prefix: &str, settings: &Value) -> BTreeMap<String, Value> {
 
 /// The raw client on its copy, with the file open.
 pub struct Raw {
-    /// The client.
     pub client: RawClient,
-    /// The file.
     pub uri: String,
     version: i64,
 }
 
 impl Raw {
-    /// Asks about a place. The samples are ASCII, where every encoding counts the same.
+    /// Sends a request for a position. The samples are ASCII, so all encodings agree.
     pub fn ask(&mut self, method: &str, at: Position) -> anyhow::Result<Value> {
         Ok(self.client.ask_at(method, &self.uri, u64::from(at.line), u64::from(at.character))?)
     }
 
-    /// Sends a new text and waits for findings about it for which `right` holds.
+    /// Sends a new text and waits for diagnostics of it that `right` accepts.
     pub fn findings_after(
         &mut self,
         text: &str,
@@ -195,7 +193,7 @@ impl Raw {
         self.client.change(&self.uri, version, text)?;
         if findings == Findings::Pull {
             let items = self.client.pull(&self.uri)?;
-            anyhow::ensure!(right(&items), "the pull brings {items:?}");
+            anyhow::ensure!(right(&items), "the pull returned {items:?}");
             return Ok(());
         }
         let found = self.client.next_publish(&self.uri.clone(), Duration::from_secs(20), |publish| {

@@ -8,23 +8,22 @@ use serde::Serialize;
 /// One measured budget.
 #[derive(Debug, Serialize)]
 pub struct Row {
-    /// The bench.
     pub bench: &'static str,
-    /// The server, or what else was measured.
+    /// The server or other measured subject.
     pub subject: String,
-    /// What the figures are about.
+    /// The measured quantity.
     pub what: String,
-    /// Ours.
+    /// Our value.
     pub ours: f64,
-    /// The raw client's, where there is one.
+    /// The raw client's value, if measured.
     pub raw: Option<f64>,
-    /// Unit of the two.
+    /// The unit of both values.
     pub unit: &'static str,
-    /// What the budget is about: a difference or a ratio, with its unit.
+    /// The judged difference or ratio, with its unit.
     pub judged: String,
-    /// The budget in words; empty where the row only informs.
+    /// The budget as text; empty if the row is informational.
     pub budget: String,
-    /// Whether it is met, where there is one.
+    /// Whether the budget is met, if there is one.
     pub met: Option<bool>,
 }
 
@@ -42,7 +41,7 @@ pub fn print(row: &Row) {
     );
 }
 
-/// Prints the head of the table.
+/// Prints the table header.
 pub fn print_head() {
     println!(
         "{:<9}{:<28}{:<34}{:>11}{:>11} {:<3} {:<24}{:<22}",

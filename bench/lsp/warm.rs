@@ -1,4 +1,4 @@
-//! Warm hover and definition through the library, and many callers at once.
+//! Warm hover and definition through the library, and many concurrent callers.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use super::stage::{Raw, Stage};
 use super::stats::{Samples, ms, us};
 use super::table::Row;
 
-/// Added at the median to the raw client's own time.
+/// The maximum time added at the median to the raw client's.
 const ADDED: Duration = Duration::from_micros(60);
 const CALLERS: usize = 64;
-/// The least share of the raw client's throughput.
+/// The minimum share of the raw client's throughput.
 const SHARE: f64 = 0.98;
 
 async fn ask(runtime: &Runtime, method: &str, target: Target) -> anyhow::Result<()> {
@@ -26,7 +26,7 @@ async fn ask(runtime: &Runtime, method: &str, target: Target) -> anyhow::Result<
     Ok(())
 }
 
-/// Hover and definition, the two clients in turn.
+/// Hover and definition, alternating between the two clients.
 pub async fn warm(stage: &Stage, plan: &Plan) -> anyhow::Result<Vec<Row>> {
     let runtime = Arc::new(stage.runtime().await?);
     let mut raw = stage.raw()?;
@@ -36,14 +36,15 @@ pub async fn warm(stage: &Stage, plan: &Plan) -> anyhow::Result<Vec<Row>> {
         let (mut ours, mut theirs) = (Samples::default(), Samples::default());
         let begun = Instant::now();
         for round in 0..plan.warm_rounds + plan.warm_up {
-            // Some servers answer in a quarter of a second.
+            // Some servers take a quarter of a second.
             if begun.elapsed() > plan.longest && ours.len() > 20 {
                 break;
             }
             let started = Instant::now();
             raw.ask(&long, stage.position)?;
             let took_raw = started.elapsed();
-            // Doors ask from tasks on the runtime's own threads, not from the thread that waits for all of it.
+            // Front ends send requests from tasks on worker threads, not from the blocked main
+            // thread.
             let (runtime, target) = (runtime.clone(), stage.target());
             let timed = tokio::spawn(async move {
                 let started = Instant::now();
@@ -84,7 +85,7 @@ pub async fn warm(stage: &Stage, plan: &Plan) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Many callers of one runtime, against a raw client that keeps as many requests in flight.
+/// Many callers of one runtime, compared with a raw client with as many requests in flight.
 pub async fn callers(stage: &Stage, plan: &Plan) -> anyhow::Result<Vec<Row>> {
     let runtime = Arc::new(stage.runtime().await?);
     let mut raw = stage.raw()?;

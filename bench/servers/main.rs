@@ -1,7 +1,9 @@
-//! Every server of the catalogue that installs from PyPI, npm or crates, tried on a small sample: `just servers`.
+//! A trial of every server in the catalogue that installs from PyPI, npm or crates, on a small
+//! sample: `just servers`.
 //!
-//! Prints a line per server as it goes, a table at the end, and writes `target/bench/servers.json`. Ends with status 1
-//! where a server did not do what its sample expects.
+//! Prints a line per server while it runs and a table at the end, and writes
+//! `target/bench/servers.json`. The exit status is 1 if a server did not do what its sample
+//! expects.
 
 mod record;
 mod samples;
@@ -24,13 +26,13 @@ struct Options {
     /// Only these servers.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
-    /// Skip what is not installed.
+    /// Skip servers that are not installed.
     #[arg(long)]
     installed: bool,
-    /// Seconds for each question.
+    /// Seconds for each request.
     #[arg(long, default_value_t = 30)]
     timeout: u64,
-    /// A folder that takes the messages to and from each server.
+    /// A folder for recordings of each server's messages.
     #[arg(long)]
     trace: Option<PathBuf>,
     /// The date (YYYY-MM-DD) under which to record the results in `bench/results/servers.toml`.
@@ -45,7 +47,7 @@ struct Options {
 async fn main() -> anyhow::Result<()> {
     let options = Options::parse();
     let samples = Samples::read()?;
-    // Servers land in a folder of the build unless the environment says otherwise.
+    // Servers are installed in a build folder unless the environment names another.
     let target = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target");
     let data = match std::env::var_os("LSP_TOOLS_DATA_DIR") {
         Some(_) => Folders::find()?.data,
@@ -79,7 +81,7 @@ async fn main() -> anyhow::Result<()> {
     std::process::exit(i32::from(rows.iter().any(Row::is_wrong)));
 }
 
-/// The servers asked for, or all that install from a registry that this can reach everywhere.
+/// The selected servers, or all that install from PyPI, npm or crates.
 fn chosen(options: &Options) -> Vec<&'static str> {
     let all = Catalogue::built_in().servers.iter();
     all.filter(|(key, server)| match options.only.as_slice() {

@@ -1,4 +1,5 @@
-//! The results of the last trials, in `bench/results/servers.toml`; the table of servers in docs/languages.md is made from it.
+//! The results of the last trials, in `bench/results/servers.toml`, from which the server table in
+//! docs/languages.md is generated.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,10 +11,10 @@ use super::trial::{Cell, Row};
 
 /// The first lines of the file.
 const HEAD: &str = "# Written by `just servers --record`: what each server did on its sample, by key. A reason stands where it was\n# not as expected (`no: …`) or not asked (`-`).\n\n";
-/// The longest reason, in characters.
+/// The maximum length of a reason, in characters.
 const MAX_REASON_CHARS: usize = 100;
 
-/// What a server did in its last trial.
+/// The result of a server's last trial.
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
     /// The packages and their versions; empty if they are not pinned.
@@ -24,7 +25,7 @@ struct Record {
     diagnostics: String,
 }
 
-/// Adds the rows of servers that were installed to the file.
+/// Adds the rows of installed servers to the file.
 pub fn record(rows: &[Row], date: &str) -> anyhow::Result<()> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("bench/results/servers.toml");
     let known = fs::read_to_string(&path)?;
@@ -32,7 +33,7 @@ pub fn record(rows: &[Row], date: &str) -> anyhow::Result<()> {
     for row in rows.iter().filter(|row| !matches!(row.installed, Cell::Wrong { .. })) {
         let known = records.get(&row.server).map(|record| record.version.clone());
         let record = Record {
-            // A server that was there already is not asked for its packages.
+            // The packages of a server that was already installed are unknown.
             version: Some(row.version.clone())
                 .filter(|version| !version.is_empty())
                 .or(known)

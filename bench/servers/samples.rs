@@ -1,4 +1,4 @@
-//! What each server is tried on: `samples.toml`.
+//! The samples on which servers are tried: `samples.toml`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,7 +6,6 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-/// All of it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Samples {
@@ -38,29 +37,26 @@ struct Server {
     files: BTreeMap<String, String>,
 }
 
-/// What is not expected of a server, and why.
+/// The reasons why a server is not expected to answer a request.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Without {
-    /// No hover.
     pub hover: Option<String>,
-    /// No definition.
     pub definition: Option<String>,
-    /// No diagnostics.
     pub diagnostics: Option<String>,
 }
 
-/// What hover must say.
+/// The expected hover.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hover {
     /// `LINE:NAME`, 1-based.
     pub at: String,
-    /// What its text holds.
+    /// A part of its text.
     pub says: String,
 }
 
-/// Where a definition must lead.
+/// The expected definition.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Definition {
@@ -70,32 +66,30 @@ pub struct Definition {
     pub leads: String,
 }
 
-/// An edit that makes the file wrong.
+/// An edit that introduces an error.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Wrong {
-    /// What is replaced.
+    /// The replaced text.
     pub in_place_of: String,
-    /// By what.
+    /// The replacement.
     pub put: String,
-    /// What some diagnostic then holds in its message or code, whatever the case; empty for any diagnostic.
+    /// A part of the message or code of an expected diagnostic, ignoring case; empty for any
+    /// diagnostic.
     pub says: String,
 }
 
-/// One server's sample, ready to be written.
+/// One server's sample.
 #[derive(Debug, Clone)]
 pub struct Sample {
     /// The catalogue's key of the language.
     pub language: String,
-    /// The file that is asked about.
+    /// The queried file.
     pub file: String,
-    /// What is not expected.
     pub without: Without,
-    /// What hover must say.
     pub hover: Option<Hover>,
-    /// Where a definition must lead.
     pub definition: Option<Definition>,
-    /// An edit that makes the file wrong.
+    /// An edit that introduces an error.
     pub wrong: Option<Wrong>,
     files: BTreeMap<String, String>,
 }
@@ -129,7 +123,7 @@ impl Samples {
 }
 
 impl Sample {
-    /// Writes the project below `root`.
+    /// Writes the project into `root`.
     pub fn write(&self, root: &Path) -> anyhow::Result<()> {
         for (path, text) in &self.files {
             let path = root.join(path);
@@ -141,12 +135,12 @@ impl Sample {
         Ok(())
     }
 
-    /// The text of the file as it is right, and as it is wrong.
+    /// The text of the file without and with the error.
     pub fn texts(&self, wrong: &Wrong) -> anyhow::Result<(String, String)> {
         let right = self.files.get(&self.file).ok_or_else(|| anyhow::anyhow!("no text of {}", self.file))?;
         anyhow::ensure!(
             right.contains(&wrong.in_place_of),
-            "{} does not hold {}",
+            "{} does not contain {}",
             self.file,
             wrong.in_place_of
         );

@@ -1,4 +1,5 @@
-//! One server on its sample: does it start, hover, lead to definitions, and follow edits on disk with its diagnostics.
+//! The trial of one server on its sample: start, hover, definitions, and diagnostics that follow
+//! edits on disk.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,38 +12,36 @@ use serde::Serialize;
 
 use super::samples::{Sample, Wrong};
 
-/// How one thing went.
+/// The result of one step.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "snake_case", tag = "result")]
 pub enum Cell {
-    /// As it should.
+    /// As expected.
     Right { ms: u64 },
     /// Not tried.
     Skipped { why: String },
-    /// Not as it should.
+    /// Not as expected.
     Wrong { ms: u64, why: String },
 }
 
-/// How one server fared.
+/// The results of one server.
 #[derive(Debug, Serialize)]
 pub struct Row {
     /// The server's key.
     pub server: String,
     /// The packages that were installed, with their versions; empty if unknown.
     pub version: String,
-    /// `install`.
+    /// The result of `install`.
     pub installed: Cell,
-    /// The first question, start included: it is answered by the server itself.
+    /// The first answer, including the start: it must come from this server.
     pub initialized: Cell,
-    /// Hover.
     pub hover: Cell,
-    /// Definition.
     pub definition: Cell,
-    /// Diagnostics of the right text, then wrong, right, wrong; the slowest of them.
+    /// Diagnostics of the right text, then wrong, right, wrong; the slowest time.
     pub diagnostics: Cell,
     /// Resident memory of the server at the end.
     pub memory_mb: Option<u64>,
-    /// How long it took to leave.
+    /// The time until the server stopped.
     pub stopped_ms: u64,
 }
 
@@ -74,25 +73,24 @@ impl Row {
         ]
     }
 
-    /// Whether anything was not as it should be.
+    /// Whether any result differs from the expected one.
     pub fn is_wrong(&self) -> bool {
         self.cells().iter().any(|(_, cell)| matches!(cell, Cell::Wrong { .. }))
     }
 }
 
-/// One server's trial.
 pub struct Trial<'a> {
     /// The server's key.
     pub server: &'a str,
-    /// What it is tried on.
+    /// The sample to try it on.
     pub sample: &'a Sample,
-    /// Where servers are installed.
+    /// The prefix of installed servers.
     pub data: &'a Path,
-    /// Whether to install it; else it is taken for installed.
+    /// Whether to install it; otherwise it must be installed.
     pub install: bool,
-    /// The limit for each question.
+    /// The timeout of each request.
     pub timeout: Duration,
-    /// Where to record the messages.
+    /// The folder for recorded messages.
     pub trace: Option<PathBuf>,
 }
 
@@ -101,7 +99,7 @@ fn ms(since: Instant) -> u64 {
 }
 
 impl Trial<'_> {
-    /// Writes the sample, starts the server, asks, edits, stops.
+    /// Writes the sample, starts the server, sends requests, edits, and stops it.
     pub async fn run(&self) -> anyhow::Result<Row> {
         let folder = tempfile::tempdir()?;
         let root = folder.path().join("project");
@@ -132,7 +130,7 @@ impl Trial<'_> {
         })
     }
 
-    /// A runtime in which this server alone speaks the language, in a project that is trusted.
+    /// A runtime on a trusted project, in which only this server handles the language.
     async fn open(&self, folder: &Path, root: &Path) -> anyhow::Result<Runtime> {
         let config = folder.join("config");
         fs::create_dir_all(&config)?;
@@ -162,7 +160,7 @@ impl Trial<'_> {
         open()
     }
 
-    /// Installs the server. Returns also its packages with their versions.
+    /// Installs the server. Also returns its packages with their versions.
     async fn install(&self, runtime: &Runtime) -> (Cell, String) {
         if !self.install {
             return (Cell::Skipped { why: "there".into() }, String::new());
@@ -189,7 +187,7 @@ impl Trial<'_> {
         Ok(Target::NameOnLine { path: root.join(&self.sample.file), line0, name: name.to_owned() })
     }
 
-    /// Why the status is not that of a server that answered, if it is not.
+    /// The reason why the answer did not come from this server, if so.
     fn no_answer(&self, status: &ServerStatus, verdict: Verdict) -> Option<String> {
         let answers = matches!(status.state, ServerState::Ready | ServerState::Indexing);
         let right = status.server == self.server && answers && verdict == Verdict::Complete;
@@ -197,7 +195,7 @@ impl Trial<'_> {
         (!right).then(|| format!("{} {:?} {verdict:?} {detail}", status.server, status.state))
     }
 
-    /// Whether the server starts, and what it says.
+    /// Tries the start of the server and its hover.
     async fn hover(&self, runtime: &Runtime, root: &Path) -> (Cell, Cell) {
         let started = Instant::now();
         let at = self.sample.hover.as_ref().map_or("1:", |hover| hover.at.as_str());
@@ -298,7 +296,8 @@ impl Trial<'_> {
         }
     }
 
-    /// Right, wrong, right, wrong; the slowest, and what was not right about the answers.
+    /// Edits the file to right, wrong, right, wrong. Returns the slowest time and the deviations
+    /// from the expected diagnostics.
     async fn follow(
         &self,
         runtime: &Runtime,
@@ -337,7 +336,7 @@ impl Trial<'_> {
     }
 }
 
-/// A server that stands behind the status.
+/// Whether the status belongs to a running server.
 fn alive(status: &ServerStatus) -> bool {
     matches!(status.state, ServerState::Ready | ServerState::Indexing | ServerState::Unsupported)
 }

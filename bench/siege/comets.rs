@@ -1,4 +1,5 @@
-//! Commands that fork and end on and on under a time limit of a second, with processes of their own and without.
+//! Commands that fork and exit endlessly under a timeout of one second, with and without a process
+//! namespace of their own.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +27,7 @@ pub fn run(time: Duration) -> Vec<Row> {
         longest = longest.max(took);
         late += usize::from(took > PROMPT);
         wrong += usize::from(answer["code"] != "timeout" || answer["stdout"] != "flying\n");
-        // One look may miss them.
+        // A single scan may miss them.
         left += (0..20).map(|_| scene.marker.living()).max().unwrap_or_default();
         rounds += 1;
     }

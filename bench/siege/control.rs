@@ -1,4 +1,5 @@
-//! Control files that are a file, a pipe, a device without end or a folder by turns, while commands read them.
+//! Control files that alternate between a file, a pipe, an endless device and a folder while
+//! commands read them.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +22,7 @@ const COMMANDS: [&[&str]; 6] = [
     &["tools", "call", "changed_files", "{}"],
     &["trust"],
 ];
-/// So many run at a time.
+/// The number of concurrent commands.
 const WORKERS: u64 = 2;
 
 pub fn run(time: Duration) -> Vec<Row> {
@@ -60,11 +61,11 @@ pub fn run(time: Duration) -> Vec<Row> {
         "control",
         tried,
         commands.min(exchanges),
-        [("hangs, floods of memory and crashes", faults)],
+        [("hangs, excessive memory and crashes", faults)],
     )]
 }
 
-/// One file after the other becomes something else.
+/// Replaces one control file after the other by another kind of file.
 fn exchange(project: &Project, exchanges: &AtomicUsize, over: &AtomicBool) {
     let mut dice = Dice(99);
     let files: Vec<&str> = CONTROL.into_iter().chain(SETTINGS).collect();
@@ -72,7 +73,7 @@ fn exchange(project: &Project, exchanges: &AtomicUsize, over: &AtomicBool) {
         let path = project.path(files[dice.below(files.len())]);
         remove(&path);
         match dice.below(KINDS.len() + 1) {
-            // An empty file, and a moment in which nothing is there.
+            // An empty file, and before it a moment without any.
             0 => fs::write(&path, "").expect("a file"),
             kind => KINDS[kind - 1].put(&path),
         }

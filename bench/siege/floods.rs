@@ -1,4 +1,4 @@
-//! Clients that send more than anybody reads, on standard streams and over HTTP.
+//! Clients that send more than the server can answer, on standard streams and over HTTP.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -12,15 +12,15 @@ use crate::report::Row;
 use crate::support::Project;
 use crate::support::mcp::Mcp;
 
-/// More memory than a flood may cost, in bytes.
+/// The maximum resident memory during a flood, in bytes.
 const MEMORY: u64 = 300 << 20;
-/// Requests of one round on standard streams.
+/// The number of requests per round on standard streams.
 const REQUESTS: u64 = 2_000;
-/// Connections of one round over HTTP that never say all of it.
+/// The number of HTTP connections per round that never complete their request.
 const HALVES: usize = 300;
-/// Guesses of one round at the token.
+/// The number of wrong tokens per round.
 const GUESSES: usize = 200;
-/// Whoever has the token is answered within this time.
+/// The maximum time to an answer for a client with the token.
 const SOON: Duration = Duration::from_secs(30);
 
 pub fn run(time: Duration) -> Vec<Row> {
@@ -33,7 +33,7 @@ fn resident(pid: u32) -> u64 {
     pages * 4096
 }
 
-/// Requests that can be read and lines that cannot, faster than they are answered.
+/// Sends valid requests and malformed lines faster than they are answered.
 fn streams(time: Duration) -> Row {
     let end = Instant::now() + time;
     let (mut sent, mut unanswered, mut doubled, mut large) = (0, 0, 0, 0);
@@ -62,7 +62,7 @@ fn streams(time: Duration) -> Row {
             let Some(answer) = client.find_within(SOON, mine) else { break };
             *answers.entry(answer["id"].to_string()).or_default() += 1;
         }
-        // A second answer to anything would be there by the time that this one is.
+        // A duplicate answer would arrive before this one.
         client.ask("ping", json!({}));
         while let Some(answer) = client.find_within(Duration::ZERO, mine) {
             *answers.entry(answer["id"].to_string()).or_default() += 1;
@@ -73,12 +73,12 @@ fn streams(time: Duration) -> Row {
         doubled += answers.values().filter(|count| **count > 1).count();
         large += usize::from(peak > MEMORY);
     }
-    let tried = format!("{sent} requests and as many lines that are none, at most {} MB", peak >> 20);
-    let faults = [("unanswered", unanswered), ("answered twice", doubled), ("floods of memory", large)];
+    let tried = format!("{sent} requests and as many malformed lines, at most {} MB", peak >> 20);
+    let faults = [("unanswered", unanswered), ("answered twice", doubled), ("excessive memory", large)];
     Row::new("MCP on standard streams", tried, sent, faults)
 }
 
-/// Heads without an end, and guesses at the token; whoever has it is answered meanwhile.
+/// Sends incomplete requests and wrong tokens, while a client with the token must be answered.
 fn http(time: Duration) -> Row {
     let project = Project::new([("a.txt", "x\n")]);
     let server = Server::known(&project);
@@ -101,24 +101,24 @@ fn http(time: Duration) -> Row {
         }
     }
     let tried = format!(
-        "{guesses} guesses at the token and {halves} heads without an end, a client with the token answered after {:.1} s at most",
+        "{guesses} wrong tokens and {halves} incomplete requests, a client with the token answered after {:.1} s at most",
         longest.as_secs_f64()
     );
     Row::new(
         "MCP over HTTP",
         tried,
         guesses,
-        [("let in", let_in), ("clients with the token not answered", refused)],
+        [("accepted", let_in), ("clients with the token not answered", refused)],
     )
 }
 
-/// A connection that says half of a head; it is kept open.
+/// A connection on which half of a request head was sent; it stays open.
 fn half(port: u16, number: usize) -> Option<TcpStream> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
     let head = ["POST /mcp HTTP/1.1\r\nHost: 127.0.0.1", "GET / HTTP/1.1\r\n", "P", ""][number % 4];
     stream.write_all(head.as_bytes()).ok()?;
     stream.set_read_timeout(Some(Duration::from_millis(1))).ok()?;
-    // What is closed at once holds no place.
+    // Connections that the server closed at once occupy no slot.
     let is_open = stream.read(&mut [0; 1]).is_err();
     is_open.then_some(stream)
 }

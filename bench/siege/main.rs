@@ -1,11 +1,11 @@
-//! What is promised, under attack for minutes: `just siege [MINUTES]`.
+//! Attacks on the product's guarantees for some minutes: `just siege [MINUTES]`.
 //!
-//! Folders are exchanged for links that lead out while tools work in them; the daemon, supervisors, servers and commands are killed;
-//! MCP and HTTP are flooded; commands fork and end without end; control files become pipes and devices. Each kind has its
-//! share of the time. Prints how often each was tried and how often a promise was broken, which must be never, and writes
-//! `target/bench/siege.json`.
+//! Folders are exchanged for links that lead out while tools work in them. The daemon, supervisors,
+//! servers and commands are killed. MCP and HTTP are flooded. Commands fork and exit endlessly.
+//! Control files become pipes and devices. Each attack has its share of the time. Prints the number
+//! of attempts and of violations, which must be zero, and writes `target/bench/siege.json`.
 //!
-//! Short forms of the same are among the tests, which lend what they are made of.
+//! The tests contain short forms of the attacks, whose code is shared here.
 
 #[path = "../../tests/daemon/chaos.rs"]
 #[allow(dead_code, reason = "the test of the daemon uses the rest")]
@@ -41,13 +41,13 @@ use clap::Parser;
 
 use report::Row;
 
-/// Attacks what is promised, for some minutes.
+/// Attacks the product's guarantees for some minutes.
 #[derive(Debug, Parser)]
 struct Options {
-    /// How long all of it takes, in minutes.
+    /// The total time, in minutes.
     #[arg(default_value_t = 10.0)]
     minutes: f64,
-    /// Only this part: swaps, kills, floods, comets or control.
+    /// Only this attack: swaps, kills, floods, comets or control.
     #[arg(long)]
     only: Option<String>,
     /// Given by Cargo.
@@ -55,7 +55,7 @@ struct Options {
     bench: bool,
 }
 
-/// A part: its name, its share of the time, and what it does in it.
+/// An attack: its name, its share of the time, and its function.
 type Part = (&'static str, f64, fn(Duration) -> Vec<Row>);
 
 const PARTS: [Part; 5] = [
@@ -83,7 +83,7 @@ fn main() -> anyhow::Result<ExitCode> {
     Ok(if is_broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Kills at random, as the test of the daemon does them.
+/// Kills processes at random, like the daemon's test.
 fn kills(time: Duration) -> Vec<Row> {
     use std::sync::atomic::Ordering::Relaxed;
     let fought = chaos::fight(time.as_secs());
@@ -91,7 +91,7 @@ fn kills(time: Duration) -> Vec<Row> {
         [&fought.daemons_killed, &fought.supervisors_killed, &fought.servers_killed, &fought.commands_killed]
             .map(|count| count.load(Relaxed));
     let tried = format!(
-        "{} kills ({daemons} daemons, {supervisors} supervisors, {servers} servers and commands of bash, {commands} clients), {} writes told as made",
+        "{} kills ({daemons} daemons, {supervisors} supervisors, {servers} servers and commands of bash, {commands} clients), {} confirmed writes",
         fought.kills(),
         fought.written.load(Relaxed)
     );

@@ -1,4 +1,4 @@
-//! What was tried, and how often a promise was broken.
+//! The rows of the report: attempts and violations of each attack.
 
 use std::fs;
 use std::path::Path;
@@ -8,13 +8,12 @@ use serde::Serialize;
 /// One kind of attack.
 #[derive(Debug, Serialize)]
 pub struct Row {
-    /// Which.
     pub attack: &'static str,
-    /// What was done how often, in words.
+    /// The attempts, as text.
     pub tried: String,
-    /// How many of the attack's own steps there were.
+    /// The number of steps of the attack.
     pub steps: usize,
-    /// What must not be, with how often it was.
+    /// The kinds of violations, with their counts.
     pub faults: Vec<(&'static str, usize)>,
 }
 
@@ -28,7 +27,7 @@ impl Row {
         Self { attack, tried, steps, faults: faults.into_iter().collect() }
     }
 
-    /// An attack that was not made shows nothing.
+    /// Whether a guarantee was violated, or the attack did not run.
     pub fn is_broken(&self) -> bool {
         self.steps == 0 || self.faults.iter().any(|(_, count)| *count > 0)
     }

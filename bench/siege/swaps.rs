@@ -1,4 +1,4 @@
-//! Folders exchanged for links that lead out, again and again, while every tool for files works in them.
+//! Folders exchanged repeatedly for links that lead out, while every file tool works in them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,9 +14,9 @@ use crate::chaos::Dice;
 use crate::report::Row;
 use crate::support::{Project, TestWorkspace};
 
-/// What stands in every file outside.
+/// The content of every file outside.
 const SECRET: &str = "the-secret-of-the-siege";
-/// So many call at a time.
+/// The number of concurrent callers.
 const CALLERS: usize = 4;
 
 #[derive(Default)]
@@ -25,9 +25,9 @@ struct Counts {
     calls: AtomicUsize,
     done: AtomicUsize,
     leaks: AtomicUsize,
-    /// Failures that are ours.
+    /// Internal errors.
     internal: AtomicUsize,
-    /// Answers that are neither.
+    /// Unexpected answers.
     odd: AtomicUsize,
 }
 
@@ -54,7 +54,7 @@ pub fn run(time: Duration) -> Vec<Row> {
     let (counts, over) = (Counts::default(), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let (root, counts, over) = (project.root(), &counts, &over);
-        // The folder itself is held, since its name leads out half of the time.
+        // The folder is opened, because its path leads out half of the time.
         for (folder, one, other) in [(root.clone(), "d", "link"), (root.join("d"), "sub", "other")] {
             let folder = fs::File::open(folder).expect("a folder");
             scope.spawn(move || exchange(&folder, one, other, over, &counts.exchanges));
@@ -67,7 +67,7 @@ pub fn run(time: Duration) -> Vec<Row> {
         over.store(true, Ordering::Relaxed);
     });
     let escapes = usize::from(tree(&outside) != before);
-    // The next edit puts in order what was left.
+    // The next edit removes leftovers.
     tokio.block_on(workspace.call("mkdir", json!({"path": "last"})));
     let strays = tree(&project.root()).keys().filter(|path| is_stray(path)).count();
     tokio.block_on(workspace.shutdown());
@@ -90,16 +90,16 @@ pub fn run(time: Duration) -> Vec<Row> {
 
 fn exchange(folder: &fs::File, one: &str, other: &str, over: &AtomicBool, exchanges: &AtomicUsize) {
     let mut number = 0_usize;
-    // An even number, so that in the end all is where it was.
+    // An even number, which restores the original state.
     while !over.load(Ordering::Relaxed) || number % 2 == 1 {
-        // The tools may have taken one of them away at the moment.
+        // A tool may have removed one of them at this moment.
         if renameat_with(folder, one, folder, other, RenameFlags::EXCHANGE).is_ok() {
             number += 1;
             exchanges.fetch_add(1, Ordering::Relaxed);
         } else if over.load(Ordering::Relaxed) {
             break;
         }
-        // A file system does little else where nobody ever pauses.
+        // Without pauses, the file system does little else.
         if number.is_multiple_of(64) {
             std::thread::yield_now();
         }
@@ -157,7 +157,7 @@ fn question(dice: &mut Dice) -> (&'static str, Value) {
     }
 }
 
-/// Every name below `folder`, with what it holds: a file's content, where a link leads.
+/// Every path below `folder`, with a file's content or a link's target.
 fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let (mut found, mut folders) = (BTreeMap::new(), vec![folder.to_owned()]);
     while let Some(next) = folders.pop() {

@@ -1,4 +1,5 @@
-//! Packages from PyPI and npm: each archive is fetched once, and unpacked for each run; none is ever committed.
+//! Archives of packages from PyPI and npm, fetched once and unpacked for each run; none is
+//! committed.
 //!
 //! For benches, through `#[path]`.
 
@@ -15,7 +16,7 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// The archive of `package` (`name==version` from PyPI, `name@version` from npm) below `kept`.
+/// The archive of `package` (`name==version` from PyPI, `name@version` from npm), cached in `kept`.
 pub fn fetched(kept: &Path, package: &str, from_source: bool) -> Result<PathBuf> {
     let folder = kept.join(package);
     let found = || {
@@ -37,7 +38,7 @@ pub fn fetched(kept: &Path, package: &str, from_source: bool) -> Result<PathBuf>
     found().with_context(|| format!("nothing was fetched for {package}"))
 }
 
-/// Puts the files of `archive` into `project`, without what is said of the package: that is no source of it.
+/// Unpacks `archive` into `project` without the package's metadata.
 pub fn unpack(archive: &Path, project: &Path) -> Result<()> {
     fs::create_dir_all(project)?;
     if archive.extension().is_some_and(|is| is == "whl") {
@@ -54,7 +55,7 @@ pub fn unpack(archive: &Path, project: &Path) -> Result<()> {
     Ok(())
 }
 
-/// TypeScript's settings where a package brings none.
+/// Writes TypeScript's settings if a package has none.
 #[allow(dead_code, reason = "a bench of Python alone has no use for it")]
 pub fn default_tsconfig(project: &Path) -> Result<()> {
     const TSCONFIG: &str = r#"{"compilerOptions": {"target": "es2020", "module": "esnext", "moduleResolution": "bundler", "strict": true,

@@ -1,4 +1,5 @@
-//! The least MCP host: starts a server on its standard streams, calls tools one at a time, and gives the text that a model would get.
+//! A minimal MCP host: starts a server on its standard streams, calls tools one at a time, and
+//! returns the text for the model.
 //!
 //! For benches, through `#[path]`.
 
@@ -19,13 +20,13 @@ pub struct McpHost {
 }
 
 impl McpHost {
-    /// Starts and initializes; no answer may take longer than `longest`.
+    /// Starts and initializes the server. The timeout of each answer is `longest`.
     pub fn start(mut command: Command, longest: Duration) -> Result<Self> {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().context("no output")?);
         let (sender, lines) = channel();
-        // It ends with the output of the child, which the host ends.
+        // The thread ends with the output of the child, which the host ends.
         std::thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
                 if sender.send(line).is_err() {
@@ -56,7 +57,7 @@ impl McpHost {
             let line = match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(line) => line,
                 Err(RecvTimeoutError::Timeout) => bail!("no answer in {} s", self.longest.as_secs()),
-                Err(RecvTimeoutError::Disconnected) => bail!("the server went away"),
+                Err(RecvTimeoutError::Disconnected) => bail!("the server closed its output"),
             };
             let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
             if message["method"].is_string() {
@@ -73,7 +74,8 @@ impl McpHost {
         }
     }
 
-    /// The text of the answer, also of a failure, which the model reads as well; and the structured form, null where there is none.
+    /// The text of the answer or failure, as the model reads it; and the structured form, null if
+    /// absent.
     pub fn call(&mut self, tool: &str, arguments: &Value) -> Result<(String, Value)> {
         let answer = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}))?;
         let parts = answer["content"].as_array().into_iter().flatten();
@@ -93,7 +95,7 @@ impl Drop for McpHost {
             // Its output ends with it.
             let _line = self.lines.recv_timeout(Duration::from_millis(50));
         }
-        // What is left of a measurement needs no more of it.
+        // The measurement is over, so the server may be killed.
         let _killed = self.child.kill();
         let _status = self.child.wait();
     }

@@ -1,12 +1,13 @@
-//! The least that talks to a language server: what budgets are measured against, and the oracle of the soak test.
+//! A minimal LSP client: the baseline of the budgets and the oracle of the soak test.
 //!
-//! No cleverness: one thread, blocking pipes, no cache, no retry. What the server says is read only while something is
-//! waited for ([`RawClient::request`], [`RawClient::wait`], [`RawClient::until`]); requests of the server are answered
-//! then. Positions are LSP's own, in the encoding the server chose ([`RawClient::encoding`]).
+//! It has one thread, blocking pipes, no cache and no retry. Messages of the server are read, and
+//! its requests answered, only during a wait ([`RawClient::request`], [`RawClient::wait`],
+//! [`RawClient::until`]). Positions are LSP's own, in the encoding that the server chose
+//! ([`RawClient::encoding`]).
 //!
 //! For benches and tests, through `#[path]`.
 
-#![allow(dead_code, reason = "each bench and each test uses a part of it")]
+#![allow(dead_code, reason = "each bench and test uses a part of it")]
 
 #[path = "raw_params.rs"]
 mod raw_params;
@@ -24,18 +25,18 @@ pub use raw_params::{Start, initialize_params, same_file, uri};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Value, json};
 
-/// What went wrong between us and the server.
+/// An error of the connection or the server.
 #[derive(Debug)]
 pub enum RawError {
     /// A pipe broke, or the server could not be started.
     Io(io::Error),
-    /// Nothing came within the time given; says what was waited for.
+    /// The timeout passed; names the awaited message.
     Timeout(String),
     /// The server's standard output ended.
     Ended { stderr: Vec<String> },
-    /// What it sent is no frame, or no JSON.
+    /// The server sent an invalid frame or invalid JSON.
     Malformed(String),
-    /// It answered with an error (JSON-RPC 2.0, *Error object*).
+    /// The server answered with an error (JSON-RPC 2.0, *Error object*).
     Answered { code: i64, message: String },
 }
 
@@ -59,14 +60,14 @@ impl From<io::Error> for RawError {
     }
 }
 
-/// A `textDocument/publishDiagnostics` and when it was read.
+/// A `textDocument/publishDiagnostics` and the time of its receipt.
 #[derive(Debug, Clone)]
 pub struct Publish {
-    /// When the last byte of it had been read.
+    /// The time at which its last byte was read.
     pub at: Instant,
-    /// As the server wrote it.
+    /// The URI as the server wrote it.
     pub uri: String,
-    /// As the server said, if it did.
+    /// The version, if the server sent one.
     pub version: Option<i64>,
     /// The `diagnostics` array.
     pub diagnostics: Vec<Value>,
@@ -77,10 +78,10 @@ pub struct RawClient {
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: ChildStdout,
-    /// Where the pipe is read into; as large as a pipe.
+    /// The read buffer, as large as a pipe.
     chunk: Vec<u8>,
     buffer: Vec<u8>,
-    /// Bytes at the start of `buffer` that are done with.
+    /// The number of bytes at the start of `buffer` that are processed.
     consumed: usize,
     next_id: i64,
     configuration: BTreeMap<String, Value>,
@@ -99,7 +100,7 @@ pub struct RawClient {
 }
 
 impl RawClient {
-    /// Starts a server and brings it through `initialize` and `initialized`.
+    /// Starts a server and completes `initialize` and `initialized`.
     pub fn start(start: Start) -> Result<Self, RawError> {
         let mut client = Self::spawn(&start)?;
         let params = initialize_params(&start);
@@ -108,7 +109,7 @@ impl RawClient {
         Ok(client)
     }
 
-    /// Starts a server and says nothing to it yet.
+    /// Starts a server without sending anything.
     pub fn spawn(start: &Start) -> Result<Self, RawError> {
         let (program, arguments) = start
             .command
@@ -163,12 +164,13 @@ impl RawClient {
         self.child.id()
     }
 
-    /// What columns count: the encoding the server chose, `utf-16` where it said nothing (3.17, *PositionEncodingKind*).
+    /// The position encoding that the server chose, `utf-16` by default (3.17,
+    /// *PositionEncodingKind*).
     pub fn encoding(&self) -> &str {
         self.initialize_result["capabilities"]["positionEncoding"].as_str().unwrap_or("utf-16")
     }
 
-    /// The last lines of the server's standard error, up to a hundred.
+    /// The last lines of the server's standard error, at most a hundred.
     pub fn stderr_tail(&self) -> Vec<String> {
         self.stderr.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
@@ -179,7 +181,7 @@ impl RawClient {
         self.wait(id)
     }
 
-    /// Sends a request; [`RawClient::wait`] takes its answer.
+    /// Sends a request; [`RawClient::wait`] returns its answer.
     pub fn send(&mut self, method: &str, params: &Value) -> Result<i64, RawError> {
         self.next_id += 1;
         let id = self.next_id;
@@ -188,7 +190,7 @@ impl RawClient {
         Ok(id)
     }
 
-    /// Waits for the answer to a request sent before.
+    /// Waits for the answer to an earlier request.
     pub fn wait(&mut self, id: i64) -> Result<Value, RawError> {
         let deadline = Instant::now() + self.timeout;
         loop {
@@ -207,7 +209,7 @@ impl RawClient {
         }
     }
 
-    /// Reads what the server says until `found` says something or `deadline` is over.
+    /// Reads messages until `found` returns a value or `deadline` passes.
     pub fn until<T>(
         &mut self,
         deadline: Instant,
@@ -248,7 +250,8 @@ impl RawClient {
         self.notify("textDocument/didClose", &json!({"textDocument": {"uri": uri}}))
     }
 
-    /// A request about a position (0-based, in the server's own encoding); references include the declaration.
+    /// Sends a request for a position (0-based, in the server's encoding); references include the
+    /// declaration.
     pub fn ask_at(&mut self, method: &str, uri: &str, line: u64, character: u64) -> Result<Value, RawError> {
         let position = json!({"line": line, "character": character});
         let mut params = json!({"textDocument": {"uri": uri}, "position": position});
@@ -277,8 +280,8 @@ impl RawClient {
         }
     }
 
-    /// Waits for a publish for the file of `uri` (compared as paths: servers spell URIs their own way) that is read
-    /// after this call and is accepted by `right`.
+    /// Waits for a publish for the file of `uri` that is read after this call and that `right`
+    /// accepts. URIs are compared as paths, since servers spell them differently.
     pub fn next_publish(
         &mut self,
         uri: &str,
@@ -294,7 +297,8 @@ impl RawClient {
         })
     }
 
-    /// `shutdown`, `exit`, the end of stdin; waits up to `timeout` for the process to end, and kills it then.
+    /// Sends `shutdown` and `exit` and closes stdin. Waits up to `timeout` for the process to end,
+    /// then kills it.
     pub fn stop(mut self, timeout: Duration) -> Result<ExitStatus, RawError> {
         self.request("shutdown", &Value::Null)?;
         self.notify("exit", &Value::Null)?;
@@ -316,7 +320,7 @@ impl RawClient {
         }
     }
 
-    /// Writes bytes as they are.
+    /// Writes raw bytes.
     pub fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), RawError> {
         let Some(stdin) = &mut self.stdin else {
             return Err(io::Error::from(io::ErrorKind::BrokenPipe).into());
@@ -328,12 +332,11 @@ impl RawClient {
         }
     }
 
-    /// Ends the server's standard input.
     pub fn close_stdin(&mut self) {
         self.stdin = None;
     }
 
-    /// Adds `params` unless they are null: JSON-RPC 2.0 has them as an object, an array or not at all.
+    /// Adds `params` unless null: JSON-RPC 2.0 requires an object, an array or absence.
     fn write_with(&mut self, message: &mut Value, params: &Value) -> Result<(), RawError> {
         if !params.is_null() {
             message["params"] = params.clone();
@@ -346,7 +349,7 @@ impl RawClient {
         self.write_bytes(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes())
     }
 
-    /// Reads and files one message; false when `deadline` came first.
+    /// Reads and stores one message. Returns false if `deadline` passed first.
     pub fn read_one(&mut self, deadline: Instant) -> Result<bool, RawError> {
         let Some(body) = self.read_frame(deadline)? else { return Ok(false) };
         let at = Instant::now();
@@ -397,7 +400,7 @@ impl RawClient {
         }
     }
 
-    /// The body of the next frame; `None` when `deadline` came first.
+    /// The body of the next frame, or `None` if `deadline` passed first.
     fn read_frame(&mut self, deadline: Instant) -> Result<Option<Vec<u8>>, RawError> {
         loop {
             let available = &self.buffer[self.consumed..];
@@ -415,7 +418,7 @@ impl RawClient {
         }
     }
 
-    /// Reads more, at least one byte; false when `deadline` came first.
+    /// Reads at least one more byte. Returns false if `deadline` passed first.
     fn fill(&mut self, deadline: Instant) -> Result<bool, RawError> {
         self.buffer.drain(..self.consumed);
         self.consumed = 0;
@@ -439,7 +442,7 @@ impl RawClient {
 }
 
 impl RawClient {
-    /// The error for a server that ended, with what it wrote to stderr: that pipe ends with the process, a moment later.
+    /// The error for a server that ended, with its stderr, which ends a moment after the process.
     fn last_words(&self) -> RawError {
         let deadline = Instant::now() + Duration::from_millis(500);
         while self.stderr_reader.as_ref().is_some_and(|reader| !reader.is_finished())
@@ -453,7 +456,7 @@ impl RawClient {
 
 impl Drop for RawClient {
     fn drop(&mut self) {
-        // Errors mean that it is gone already, which is what is wanted.
+        // An error means that the process has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

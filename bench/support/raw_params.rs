@@ -1,4 +1,4 @@
-//! How the raw client starts a server, and what it says of itself.
+//! The raw client's start parameters and capabilities.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use url::Url;
 
-/// What to start and what to tell it.
+/// The parameters of a server's start.
 #[derive(Debug, Clone)]
 pub struct Start {
     /// Program and arguments.
@@ -22,12 +22,12 @@ pub struct Start {
     pub configuration: BTreeMap<String, Value>,
     /// `general.positionEncodings`, best first.
     pub encodings: Vec<&'static str>,
-    /// How long `initialize`, and each request after it, may take.
+    /// The timeout of `initialize` and of each later request.
     pub timeout: Duration,
 }
 
 impl Start {
-    /// A start with all encodings offered, no settings, and a minute for everything.
+    /// A start with all encodings, no settings, and a timeout of a minute.
     pub fn new<S: Into<String>>(command: impl IntoIterator<Item = S>, root: impl Into<PathBuf>) -> Self {
         Self {
             command: command.into_iter().map(Into::into).collect(),
@@ -41,7 +41,7 @@ impl Start {
     }
 }
 
-/// The `initialize` parameters of a client that can do everything a reader of code needs.
+/// The `initialize` parameters of a client with all capabilities for reading code.
 pub fn initialize_params(start: &Start) -> Value {
     let dynamic = json!({"dynamicRegistration": true});
     let links = json!({"dynamicRegistration": true, "linkSupport": true});
@@ -98,12 +98,12 @@ pub fn initialize_params(start: &Start) -> Value {
 /// The URI of a file.
 ///
 /// # Panics
-/// For a relative path.
+/// If the path is relative.
 pub fn uri(path: &Path) -> String {
     Url::from_file_path(path).unwrap_or_else(|()| panic!("not an absolute path: {}", path.display())).into()
 }
 
-/// Whether two URIs name one file, however they are escaped.
+/// Whether two URIs name the same file, regardless of escaping.
 pub fn same_file(one: &str, other: &str) -> bool {
     let path = |uri: &str| Url::parse(uri).ok().and_then(|uri| uri.to_file_path().ok());
     one == other || path(one).is_some_and(|path_of_one| path(other) == Some(path_of_one))

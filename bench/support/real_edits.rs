@@ -1,8 +1,10 @@
-//! Edits of real projects: the first one after a start, and warm ones, beside a raw client that shows the server the same texts.
+//! Edits of real projects: the first one after a start, and warm ones, beside a raw client that
+//! sends the server the same texts.
 //!
-//! httpx 0.28.1 (PyPI), @reduxjs/toolkit 2.9.0 (npm) and pflag (`git clone https://github.com/spf13/pflag`, with gopls in PATH):
-//! `--httpx=DIR`, `--toolkit=DIR`, `--pflag=DIR` name copies to use. Without it the first two are fetched into `target/bench/packages`, and
-//! pflag is left out. A folder is copied, and nothing in it is changed.
+//! httpx 0.28.1 (PyPI), @reduxjs/toolkit 2.9.0 (npm) and pflag (`git clone
+//! https://github.com/spf13/pflag`, with gopls in PATH): `--httpx=DIR`, `--toolkit=DIR`,
+//! `--pflag=DIR` name copies to use. By default, the first two are fetched into
+//! `target/bench/packages`, and pflag is left out. A given folder is copied and not changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +18,7 @@ use serde_json::{Value, json};
 use super::archives;
 use super::raw_client::{RawClient, Start, uri};
 
-/// A project and edits of it that change what other files use, or only an inside.
+/// A project, with edits that change its interface and others that change only an implementation.
 pub struct RealProject {
     pub name: &'static str,
     package: Option<&'static str>,
@@ -110,7 +112,7 @@ pub const PROJECTS: [RealProject; 3] = [
 ];
 
 impl RealProject {
-    /// Puts the project into `folder`; `None` where it is neither given nor can be fetched.
+    /// Puts the project into `folder`. Returns `None` if it is not given and cannot be fetched.
     pub fn place(&self, kept: &Path, given: Option<PathBuf>, folder: &Path) -> Result<Option<PathBuf>> {
         let root = folder.join(self.name);
         match (given, self.package) {
@@ -134,7 +136,8 @@ impl RealProject {
         self.edits.iter().filter_map(edit).collect()
     }
 
-    /// The first edit of a fresh runtime, then each edit and its reverse, `rounds` times; each beside the raw client.
+    /// Measures the first edit of a fresh runtime, then each edit and its reverse, `rounds` times.
+    /// Each is compared with the raw client.
     pub async fn measure(&self, runtime: &Runtime, root: &Path, rounds: usize) -> Result<RealEdits> {
         let edits = self.present(root);
         ensure!(!edits.is_empty(), "{}: none of the edits fits this version", self.name);
@@ -176,7 +179,7 @@ async fn write(runtime: &Runtime, path: &str, text: &str) -> Result<Value> {
     super::call(runtime, "write", json!({"path": path, "content": text})).await
 }
 
-/// What was measured of one project.
+/// The measurements of one project.
 #[derive(Default)]
 pub struct RealEdits {
     name: &'static str,
@@ -188,7 +191,7 @@ pub struct RealEdits {
 }
 
 impl RealEdits {
-    /// A line of the table, and the same as JSON.
+    /// A line of the table, as text and as JSON.
     pub fn row(mut self) -> (String, Value) {
         let seconds = |times: &mut Vec<Duration>, share: f64| {
             times.sort();
@@ -213,7 +216,7 @@ impl RealEdits {
     }
 }
 
-/// A raw client that is shown an edit and asked about the edited file and those that our answer looked at.
+/// A raw client that sends an edit and requests diagnostics of the files that our answer covers.
 struct RawEditor {
     client: RawClient,
     root: PathBuf,

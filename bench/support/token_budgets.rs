@@ -1,11 +1,11 @@
-//! The budgets of tool lists, in tokens of o200k, and how a list is counted: name, description and schema of the arguments, which is what
-//! hosts pass to their models.
+//! The budgets of tool lists in o200k tokens. A list counts with name, description and argument
+//! schema, which hosts pass to their models.
 
 use serde_json::{Value, json};
 
-/// The list where no profile is chosen.
+/// The budget of the default list.
 pub const CORE: usize = 3_000;
-/// The list for hosts with file tools of their own.
+/// The budget of the list for hosts with file tools of their own.
 pub const LSP: usize = 2_000;
 
 /// The tokens of `tools` as MCP lists them.
