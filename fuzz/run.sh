@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Fuzzing: fuzz/run.sh MINUTES [TARGET...] tries each target for so long; fuzz/run.sh keep [TARGET...] puts what was found to be of
-# interest into fuzz/seeds.
+# Fuzzing: fuzz/run.sh MINUTES [TARGET...] runs each target for that time;
+# fuzz/run.sh keep [TARGET...] moves interesting inputs into fuzz/seeds.
 set -euo pipefail
 
-# A fuzzer has no runtime of Rust's around it: writing to a client that is gone would end it.
+# Unlike Rust programs, a fuzzer does not ignore SIGPIPE: writing to a closed connection would end
+# it.
 trap '' PIPE
 
 cd "$(dirname "$0")"
 readonly FOUND=target/corpus TROUBLE=target/trouble SEEDS=target/seeds
 readonly PROGRAM=target/x86_64-unknown-linux-gnu/release/all
-# Longer inputs are not kept, so that the seeds in git stay small.
+# Longer inputs are dropped, so that the seeds in git stay small.
 readonly KEPT_BYTES=400
 
 [ $# -gt 0 ] || { sed -n '2,3s/^# //p' "$0"; exit 2; }
@@ -23,7 +24,7 @@ fi
 rm -rf "$SEEDS"
 python3 seeds.py unpack "$SEEDS"
 
-# The library is safe Rust: the checks of a debug build find more than an address sanitizer, and cost less.
+# The library is safe Rust: debug assertions find more than an address sanitizer, at lower cost.
 cargo +nightly fuzz build -s none all
 
 try() {
@@ -39,7 +40,7 @@ try() {
 keep() {
     local target=$1
     mkdir -p "$FOUND/$target"
-    # Inputs that only reach known code more often are not kept.
+    # Inputs that only reach known code more often are dropped.
     FUZZ_TARGET=$target "$PROGRAM" -merge=1 -use_counters=0 -max_len="$KEPT_BYTES" "$SEEDS/$target" "$FOUND/$target" 2>&1 |
         grep -E 'MERGE-OUTER: .* new files'
 }
@@ -50,6 +51,6 @@ done
 [ "$what" != keep ] || python3 seeds.py pack "$SEEDS"
 trouble=$(find "$TROUBLE" -type f 2>/dev/null | sort)
 if [ -n "$trouble" ]; then
-    printf '\ninputs that were trouble; fix the cause, and add each to fuzz/seeds (seeds.py):\n%s\n' "$trouble"
+    printf '\nfailing inputs; fix the cause, and add each to fuzz/seeds (seeds.py):\n%s\n' "$trouble"
     exit 1
 fi

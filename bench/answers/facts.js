@@ -1,7 +1,7 @@
-// What TypeScript's own language service says of a package: for `just answers`.
+// Facts about a package from TypeScript's own language service: for `just answers`.
 //
 // facts.js TYPESCRIPT symbols FOLDER      its functions, methods, classes and interfaces
-// facts.js TYPESCRIPT uses FOLDER NEED    where the symbols on the standard input are used, until NEED of them are used elsewhere
+// facts.js TYPESCRIPT uses FOLDER NEED    uses of the symbols on standard input, until NEED of them are used elsewhere
 // facts.js TYPESCRIPT edits FOLDER        edits of them that may break something
 
 "use strict";
@@ -34,7 +34,7 @@ const program = service.getProgram();
 const below = (file) => path.relative(root, file);
 const files = program.getSourceFiles().filter((file) => settings.fileNames.includes(file.fileName));
 
-// Everything with a name of its own that is declared once: overloads and merged interfaces have several places.
+// Named symbols that are declared once, unlike overloads and merged interfaces.
 function* declared(file) {
   const all = [];
   const visit = (node, container) => {
@@ -94,7 +94,8 @@ function* uses(given) {
       }
     }
     symbol.uses = [...places.values()];
-    // A call of an override is a use of what it overrides, and is defined by the override.
+    // A call of an override is also a use of the overridden method, but its definition is the
+    // override.
     symbol.overrides = symbol.uses.filter((use) => {
       const user = path.join(root, use.path);
       const start = program.getSourceFile(user).getPositionOfLineAndCharacter(use.line, use.character);

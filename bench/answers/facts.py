@@ -1,7 +1,7 @@
-"""What Python's own parser, jedi and ty say of a package: for `just answers`.
+"""Facts about a package from Python's own parser, jedi and ty: for `just answers`.
 
 facts.py symbols FOLDER            its functions, methods and classes, by `ast`
-facts.py uses FOLDER TY NEED       where the symbols on the standard input are used, by jedi and by ty, until NEED of them are used elsewhere
+facts.py uses FOLDER TY NEED       uses of the symbols on standard input, by jedi and ty, until NEED of them are used elsewhere
 """
 
 import ast
@@ -18,7 +18,7 @@ def sources(root):
 
 
 def parameters(node):
-    """As `inspect.signature` lists them for a bound method and for a class."""
+    """The parameters as `inspect.signature` lists them for a bound method and for a class."""
     if isinstance(node, ast.ClassDef):
         made = [inner for inner in node.body if isinstance(inner, FUNCTIONS) and inner.name == "__init__"]
         return parameters(made[0]) if len(made) == 1 else []
@@ -45,7 +45,7 @@ def walk(body, path, lines, container):
     for name, nodes in named.items():
         node = nodes[0]
         is_class = isinstance(node, ast.ClassDef)
-        # Overloads and properties with setters have several definitions.
+        # Overloads and properties with setters have several definitions and are left out.
         if len(nodes) == 1 and not name.startswith("__"):
             line = node.lineno - 1
             doc = (ast.get_docstring(node) or "").strip().split("\n")[0].strip()
@@ -65,7 +65,7 @@ def walk(body, path, lines, container):
 
 
 class Ty:
-    """The least client of ty's language server."""
+    """A minimal client of ty's language server."""
 
     def __init__(self, program, root):
         self.root, self.id = root, 0

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Of the errors that a commit brings by the compiler's word, how many does `lsp-tools check --against` name? `just gate`
+"""The share of a commit's new compiler errors that `lsp-tools check --against` names. `just gate`
 
-Real commits of twelve repositories, each against its parent, and the way back, since few commits bring an error and more of them mend one: the
-language's own compiler over the whole tree before and after, and `check --against` in between. Compared by file, line and rule. Prints a
-table, the misses with their reason, and writes target/bench/gate.json.
+Real commits of twelve repositories are compared with their parents. Few commits add errors and more of them fix some, so each pair is also
+measured backwards. The reference is the language's own compiler over the whole tree before and after. Errors are compared by file, line and rule.
+Prints a table, the misses with their reason, and writes target/bench/gate.json.
 
-The clones are made once, in target/bench/gate. Options: --commits N (for each repository), --only NAME, --program PATH, --seed N.
+The repositories are cloned once, into target/bench/gate. Options: --commits N (per repository), --only NAME, --program PATH, --seed N.
 """
 
 import argparse
@@ -45,7 +45,7 @@ SERVERS = {
     "go": "gopls",
     "rust": "rust-analyzer",
 }
-# Without these the compiler has no project to look at.
+# Without these files the compiler has no project.
 PROJECT_FILES = {"python": None, "typescript": "tsconfig.json", "go": "go.mod", "rust": "Cargo.toml"}
 ENDINGS = {
     "python": (".py", ".pyi"),
@@ -56,7 +56,7 @@ ENDINGS = {
 
 
 class CompilerStopped(Exception):
-    """The compiler gave up before it looked at the sources, so what it says is no truth about them."""
+    """The compiler stopped before it read the sources, so its output is unusable."""
 
 
 def run(words, cwd, **more):
@@ -79,7 +79,7 @@ def clone(name):
 
 
 def chosen_commits(folder, language, count, seed):
-    """Commits without a second parent that touch sources, and of one seed always the same."""
+    """Commits with one parent that touch sources. The selection depends only on the seed."""
     listed = git(folder, "log", "--no-merges", "--min-parents=1", "--format=%H", "-n", "600", "HEAD", "--",
                  *[f"*{ending}" for ending in ENDINGS[language]])
     needed = PROJECT_FILES[language]
@@ -131,7 +131,7 @@ class Compiler:
                 yield os.path.normpath(path), int(at.split(",")[0]) - 1, *rest.split(":", 1)
 
     def covers(self, tree):
-        """Whether the compiler looks at a file: what its configuration leaves out, it does not."""
+        """Whether the compiler's configuration includes a file."""
         if self.language == "python":
             return included_by_pyright(tree)
         if self.language != "typescript":
@@ -161,7 +161,7 @@ class Compiler:
 
 
 def included_by_pyright(tree):
-    """Whether pyright's own configuration has it look at a file."""
+    """Whether pyright's own configuration includes a file."""
     own, project = tree / "pyrightconfig.json", tree / "pyproject.toml"
     settings = {}
     if own.exists():
@@ -177,7 +177,7 @@ def included_by_pyright(tree):
 
 
 def moved_lines(folder, earlier, later):
-    """For each file that differs between two commits: its later name, and where its lines went."""
+    """The later name and the line mapping of each file that differs between two commits."""
     names = git(folder, "diff", "--name-status", "-M", "-z", earlier, later).split("\0")
     maps = {}
     while len(names) > 1:
@@ -194,7 +194,7 @@ def moved_lines(folder, earlier, later):
 
 
 def new_errors(before, after, maps):
-    """Those of `after` that were not there before, their lines moved along. What stands in an edited line and says the same is not new."""
+    """The errors of `after` that `before` lacks, with lines mapped. An error with equal text in an edited line is not new."""
     known, edited = Counter(), Counter()
     for (path, line, rule, message), count in before.items():
         name, lines = maps.get(path, (path, None))
@@ -267,7 +267,7 @@ def measure(name, language, options, folder, data, env):
     git(folder, "clone", "-q", "--shared", str(kept), str(tree))
     run([options.program, "install", SERVERS[language]], tree, env=env)
     if language == "typescript":
-        # Those of the newest commit, for all of them: git ignores the folder, so that it stays.
+        # The modules of the newest commit serve all commits: git ignores the folder, so it stays.
         run(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"], tree)
     compiler = Compiler(language, data)
     outcomes = []
@@ -285,7 +285,7 @@ def measure(name, language, options, folder, data, env):
         for way, earlier, later in (("forth", parent, commit), ("back", commit, parent)):
             check_out(tree, later)
             if language == "rust":
-                # Without trust the server runs nothing of the project, and says that it is not complete.
+                # Without trust, the server runs nothing of the project and reports partial answers.
                 run([options.program, "trust", "--yes"], tree, env=env)
             expected = new_errors(checks[earlier][0], checks[later][0], moved_lines(tree, earlier, later))
             answer, found, took = ours(options.program, tree, language, earlier, env)
@@ -311,7 +311,7 @@ def check_out(tree, commit):
 
 
 def compare(expected, found, covers):
-    """What we name of the compiler's new errors, beyond them, and not. Files that its configuration leaves out it does not look at, and we do."""
+    """Our new errors against the compiler's: named, wrong and missed. Files outside the compiler's configuration are left out."""
     found = Counter({key: count for key, count in found.items() if covers(key[0])})
     return {
         "expected": sum(expected.values()),

@@ -1,4 +1,4 @@
-"""Python's typing conformance tests: `check` of their folder against each server's own command line, by file, line and rule.
+"""Python's typing conformance tests: `check` of their folder compared with each server's own command line, by file, line and rule.
 
 The claim is equality with the command line of the same version, not conformance. The comparison is that of `just parity`.
 """
@@ -16,7 +16,7 @@ parity = support.parity
 
 
 def pyrefly(tool):
-    # The command line shows errors alone unless it is asked for more; the server shows all.
+    # By default, the command line shows only errors; the server shows all severities.
     words = [tool / "bin/pyrefly", "check", "--output-format", "json", "--min-severity", "info"]
     return lambda copy: parity.json_findings(words, copy, lambda all: [
         (parity.inside(copy, one["path"]), one["line"], one["name"]) for one in all["errors"]])
@@ -26,7 +26,7 @@ def of_node(node):
     return parity.pyright(["node", node / "node_modules/pyright/index.js"])
 
 
-# How each server's own command line is installed and read.
+# The installation and the output parser of each server's own command line.
 SERVERS = {
     "pyright": (parity.of_npm, of_node),
     "basedpyright": (parity.of_pip, lambda tool: parity.pyright([tool / "bin/basedpyright"])),
@@ -34,7 +34,7 @@ SERVERS = {
     "pyrefly": (parity.of_pip, pyrefly),
 }
 
-# Differences that are no fault, by server and words of the difference.
+# Accepted differences, by server and text of the difference.
 REASONS = [
     ("ty", "only the command line: ('generics_scoping.py', 76, 'shadowed-type-variable')",
      "ty reports the same finding twice at the same place; `check` shows it once"),
@@ -60,7 +60,7 @@ def main(chosen):
         with tempfile.TemporaryDirectory(dir=parity.KEPT, prefix="typing-") as folder:
             project = pathlib.Path(folder) / "project"
             shutil.copytree(files / PLACE, project)
-            # A project's pyrefly.toml may name a program, so it counts once the project is trusted.
+            # A project's pyrefly.toml may name a program, so it applies only to a trusted project.
             case = {"name": server, "servers": [server], "settings": f'prefer.python = ["{server}"]\n', "paths": ["."], "trust": True}
             row = parity.compare(case, project, line(bring(server, version)))
         differences = row["differences"]

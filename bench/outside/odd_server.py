@@ -1,4 +1,4 @@
-"""A language server whose diagnostics hold what a report can break on; reports.py starts it."""
+"""A language server whose diagnostics are hostile to report formats; reports.py starts it."""
 
 import json
 import sys
@@ -19,12 +19,12 @@ def place(line, start, end_line, end):
     return {"start": {"line": line, "character": start}, "end": {"line": end_line, "character": end}}
 
 
-# The last three lie outside any file here, or end before they begin.
+# The last three are outside any file here, or end before they begin.
 RANGES = [place(0, 0, 0, 3), place(0, 1, 0, 1), place(1, 0, 2**31 - 1, 2**31 - 1), place(2**31 - 1, 5, 2**31 - 1, 9), place(1, 3, 0, 1)]
 
 
 def diagnostics(uri):
-    """One diagnostic for each message, with codes and ranges in turn."""
+    """One diagnostic for each message, cycling through codes and ranges."""
     related = [{"location": {"uri": other, "range": RANGES[0]}, "message": "here\x1b"} for other in
                [uri, "untitled:Untitled-1", "file:///nowhere/%FF%0A.odd", "https://host.example/a%20b?c=d"]]
     found = []

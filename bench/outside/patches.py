@@ -1,6 +1,6 @@
-"""Codex's scenarios of apply_patch: after each patch the folder must be as the scenario says, by files, folders and bytes.
+"""Codex's scenarios of apply_patch: after each patch the folder must equal the scenario's result in files, folders and bytes.
 
-A scenario is specified by the resulting files alone, and so a refusal is right where these are the input.
+A scenario specifies only the resulting files, so a refusal is right if these equal the input.
 """
 
 import pathlib
@@ -11,7 +11,7 @@ import tempfile
 import support
 
 REPOSITORY, PLACE = "openai/codex", "codex-rs/apply-patch/tests/fixtures/scenarios"
-# Where the product differs on purpose.
+# Intended differences of the product.
 REASONS = {
     "010_move_overwrites_existing_destination": "a move does not replace a file that the patch does not show; the refusal names it",
     "011_add_overwrites_existing_file": "an added file does not replace one that the patch does not show; the refusal names it",

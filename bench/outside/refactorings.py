@@ -1,7 +1,7 @@
-"""RefactorBench's renames and moves, each done by language commands alone, and judged by the benchmark's own tests.
+"""RefactorBench's renames and moves, each done only with language commands and judged by the benchmark's own tests.
 
-A task that fails may still have a complete answer: one that names, beside the files that it changed, every file that the failing tests ask for. Tests
-name files by paths relative to a folder of the repository.
+The answer of a failed task counts as complete if it names all files of the failing tests that it did not change. Tests name
+files by paths relative to a folder of the repository.
 """
 
 import ast
@@ -20,18 +20,18 @@ REPOSITORY = "microsoft/RefactorBench"
 
 
 def paths_in(node):
-    """The paths in the strings of a piece of source."""
+    """The paths in the string literals of a syntax node."""
     return [one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and str(one.value).startswith("../")]
 
 
 def failures(test, folder):
-    """The failing tests: of each its name, the files that it asks for, and its message. None if the tests cannot run."""
+    """The failing tests: the name, files and message of each. None if the tests cannot run."""
     done = support.run([sys.executable, test], folder)
     if not re.search(r"^Ran \d+ tests?", done.stderr, re.M):
         return None
     source = ast.parse(test.read_text())
     methods = {node.name: node for node in ast.walk(source) if isinstance(node, ast.FunctionDef)}
-    # Files that `setUp` keeps in attributes.
+    # Files that `setUp` stores in attributes.
     attributes = {target.attr: paths_in(node.value) for node in ast.walk(source) if isinstance(node, ast.Assign)
                   for target in node.targets if isinstance(target, ast.Attribute)}
     found = []
@@ -46,7 +46,7 @@ def failures(test, folder):
 
 
 def beside_changes(said):
-    """The text of answers without the files that they changed."""
+    """The text of answers without the list of changed files."""
     rest = []
     for text in said:
         try:
@@ -59,7 +59,7 @@ def beside_changes(said):
 
 
 def short(why):
-    """The messages of tests without what unittest says before them, and without the texts of whole files."""
+    """The messages of tests without unittest's prefixes and without texts of whole files."""
     return re.sub(r"AssertionError: (?:\w+ is not \w+ : )?", "", re.sub(r" found in ['\"{][^;]*", " found", why))[:160]
 
 

@@ -1,7 +1,7 @@
-"""The reports of `check` against what their readers accept: SARIF's schema and validator, Jenkins's schema for JUnit, and GitLab's documented fields.
+"""The reports of `check` against their consumers' rules: SARIF's schema and validator, Jenkins's schema for JUnit, and GitLab's documented fields.
 
-The findings come from a server that says what reports break on, about files whose names do the same, and from real servers on the fixtures. SARIF's
-schema and validator are of `@microsoft/sarif-multitool-linux`, JUnit's schema (`junit-10.xsd` of Jenkins's xunit plugin) is of pytest's sources.
+The findings come from a server and file names that are hostile to reports, and from real servers on the fixtures. SARIF's schema and
+validator are part of `@microsoft/sarif-multitool-linux`. JUnit's schema (`junit-10.xsd` of Jenkins's xunit plugin) is part of pytest's sources.
 """
 
 import json
@@ -23,12 +23,12 @@ NAMES = [b"plain.odd", b"two words.odd", b"line\nbreak.odd", b"tab\t.odd", b"quo
          b"100%25.odd", b"a:b.odd", b"-dash.odd", b"#hash?query.odd", "ünï 😀.odd".encode(), "\u202egnp.odd".encode(), b"\xff\xfe.odd", b"x" * 250 + b".odd",
          b"http:/host/x.odd", b"deep/.hidden/../../plain2.odd"]
 FORMATS = ["sarif", "junit", "gitlab"]
-# What GitLab's manual lists (Code Quality, "Code Quality report format"); a path must be relative and must not begin with "./".
+# The severities in GitLab's manual (Code Quality, "Code Quality report format"). A path must be relative and not begin with "./".
 SEVERITIES = {"info", "minor", "major", "critical", "blocker"}
 
 
 def tools():
-    """Puts the validators below target/, once, and goes on in a Python that has their libraries."""
+    """Installs the validators below target/ once, and restarts in a Python that has their libraries."""
     venv = TOOLS / "venv"
     mark = TOOLS / "made"
     wanted = f"{MULTITOOL} {PYTEST} {PYTHON}"
@@ -54,7 +54,7 @@ def multitool():
 
 
 def check_sarif(path, root):
-    """Faults of a SARIF log: by the schema, by the validator's errors, and artifacts that are no files."""
+    """Faults of a SARIF log: schema violations, validator errors, and artifacts that are not files."""
     import jsonschema
 
     schema = json.loads((multitool().parent / "sarif-2.1.0.json").read_text())
@@ -77,7 +77,7 @@ def check_sarif(path, root):
 
 
 def check_junit(path, root):
-    """Faults of a JUnit report: by the schema."""
+    """Violations of the schema in a JUnit report."""
     from lxml import etree
 
     schema = etree.XMLSchema(etree.parse(TOOLS / "junit-10.xsd"))
@@ -86,14 +86,14 @@ def check_junit(path, root):
     except etree.XMLSyntaxError as error:
         return [f"no XML: {error}"], set()
     for case in report.iter("testcase"):
-        # GitLab reads it (Unit test reports, "JUnit XML format specification"); Jenkins's schema does not have it, and its reader ignores it.
+        # GitLab reads this attribute (Unit test reports, "JUnit XML format specification"). Jenkins's schema lacks it, and its reader ignores it.
         case.attrib.pop("file", None)
     schema.validate(report)
     return [f"schema: line {fault.line}: {fault.message}" for fault in schema.error_log], {case.get("name") for case in report.iter("testcase")}
 
 
 def check_gitlab(path, root):
-    """Faults of a Code Quality report: by the documented fields."""
+    """Violations of the documented fields in a Code Quality report."""
     text = path.read_bytes()
     faults, report, prints = [], json.loads(text.decode()), set()
     if text.startswith(b"\xef\xbb\xbf"):
@@ -131,7 +131,7 @@ def odd(place):
 
 
 def fixtures(place):
-    """The fixtures of Python with pyright and ruff."""
+    """The Python fixtures with pyright and ruff."""
     for name in ["pyright", "ruff"]:
         support.parity.install(name)
     shutil.copytree(support.ROOT / "fixtures/python", place / "python")
@@ -153,7 +153,7 @@ def odd_messages():
 
 
 def grouped(faults):
-    """The faults by their kind, each with its number and one example."""
+    """The faults by kind, each with its count and one example."""
     kinds = {}
     for fault in faults:
         kinds.setdefault(fault.partition(": ")[0], []).append(fault)

@@ -1,4 +1,4 @@
-"""What the suites share: the sources of others' tests, the program under test, and the page of results."""
+"""Shared code of the suites: third-party test sources, the program under test, and the page of results."""
 
 import datetime
 import importlib.util
@@ -14,7 +14,7 @@ PAGE = ROOT / "bench/results/outside.md"
 
 
 def load_parity():
-    """The comparison of `just parity`, which knows the command lines of the servers."""
+    """The module of `just parity`, which parses the servers' command lines."""
     spec = importlib.util.spec_from_file_location("parity", ROOT / "bench/parity/main.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -35,9 +35,9 @@ def git(folder, *words):
 
 
 def source(repository, given, paths):
-    """The files below `paths` of a repository of GitHub, and the commit.
+    """The files below `paths` of a GitHub repository, and the commit.
 
-    `given` is a clone, with or without a work tree, or a plain folder; without it the repository is cloned. Nothing of it is stored here.
+    `given` is a clone, with or without a work tree, or a plain folder; by default, the repository is cloned. Its files are not stored here.
     """
     KEPT.mkdir(parents=True, exist_ok=True)
     folder = KEPT / repository.replace("/", "+")
@@ -50,7 +50,7 @@ def source(repository, given, paths):
     bare = given / ".git" if (given / ".git").is_dir() else given
     if not (bare / "HEAD").is_file():
         if not given.is_dir():
-            sys.exit(f"{given} is no folder; name a clone of {repository}, or a copy of its files")
+            sys.exit(f"{given} is not a folder; name a clone of {repository}, or a copy of its files")
         return given, "a copy without history"
     commit = git(bare, "rev-parse", "HEAD")
     mark = folder / ".commit"
@@ -63,7 +63,7 @@ def source(repository, given, paths):
 
 
 def write_out(bare, commit, paths, folder):
-    """Writes the files of a commit; a copy of a repository may lack some, as large ones, which are named."""
+    """Writes the files of a commit. Reports files that the copy of the repository lacks, such as large ones."""
     listed = run(["git", f"--git-dir={bare}", "ls-tree", "-r", "-z", commit, "--", *paths], KEPT, check=True).stdout
     missing = []
     with subprocess.Popen(["git", f"--git-dir={bare}", "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as contents:
@@ -98,14 +98,14 @@ def tree(folder):
 
 
 def table(head, rows):
-    """A table of Markdown."""
+    """A Markdown table."""
     cell = lambda text: str(text).replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(map(cell, line)) + " |" for line in lines)
 
 
 def record(title, text):
-    """Writes the section `title` of the page; other sections stay."""
+    """Writes the section `title` of the page and keeps the others."""
     sections = {}
     if PAGE.exists():
         for part in PAGE.read_text().split("\n## ")[1:]:

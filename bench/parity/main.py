@@ -1,9 +1,9 @@
 """Compares `lsp-tools check` with the command lines of the tools that a project pins, finding by finding.
 
-`just parity [--only WORDS]`. Each cell is a project with one version of one tool, installed as its users install it. The tool's
-own command line is run in a copy of the project; both sides are compared by file, line and rule. A cell is wrong if the answer is
-`complete` and differs. The table is
-`bench/results/parity.csv`; rows of cells that do not run stay. What is installed stays in `target/bench/parity`.
+`just parity [--only WORDS]`. Each cell is a project with one version of one tool, installed as users install it. The tool's
+own command line runs in a copy of the project; the findings are compared by file, line and rule. A cell is wrong if the answer is
+`complete` and differs. The table is `bench/results/parity.csv`; rows of cells that do not run are kept. Installed tools stay in
+`target/bench/parity`.
 """
 
 import argparse
@@ -69,7 +69,7 @@ def workspaces():
     }
 
 
-# Name, files, and the command lines: words after `tsc`.
+# Name, files, and command lines as arguments of `tsc`.
 SHAPES = [
     ("no tsconfig", scripts(), [["--noEmit", "src/c.ts", "src/d.ts"]]),
     ("default", scripts({}), [["--noEmit", "-p", "."]]),
@@ -105,7 +105,7 @@ ESLINT = 'export default [{ rules: { "no-undef": "error", "prefer-const": "warn"
 BESIDE = {"biome": ["typescript", "json"], "eslint": ["typescript"], "pyright": ["json", "toml"], "basedpyright": ["json", "toml"]}
 
 
-# Configurations that are broken or odd, by the name of the file; `None` is a folder in its place.
+# Broken or unusual configurations by file name; `None` stands for a folder of that name.
 BROKEN_JSON = {
     "syntax error": "{bad", "empty file": "", "directory": None,
 }
@@ -196,7 +196,7 @@ def ours(words, folder):
 
 
 def of_npm(package, version):
-    """The folder with `node_modules` that has this version."""
+    """The folder whose `node_modules` has this version."""
     folder = KEPT / "npm" / f"{package.replace('/', '+')}@{version}"
     if not (folder / "node_modules").is_dir():
         folder.mkdir(parents=True, exist_ok=True)
@@ -215,7 +215,7 @@ def of_pip(package, version):
 
 
 def install(name):
-    """Brings a server to the product, once."""
+    """Installs a server with the product, once."""
     mark = KEPT / "installed" / name.replace("/", "+")
     if not mark.is_file():
         done = ours(["install", name], KEPT)
@@ -232,13 +232,13 @@ def make(folder, files, major=0):
         if text is None:
             path.mkdir()
             continue
-        # Two texts: for versions before 6, and since.
+        # A pair has the texts for versions before 6 and since 6.
         path.write_text(text if isinstance(text, str) else text[major >= 6], encoding="utf-8")
 
 
 def compare(case, project, line):
-    """Runs both sides; `line` gives the findings of the command line in a copy of the project."""
-    # Nothing above the project belongs to it.
+    """Runs both sides; `line` returns the findings of the command line in a copy of the project."""
+    # Makes the project a repository, so that nothing above it belongs to it.
     run(["git", "init", "-q"], project, check=True)
     copy = project.with_name("copy")
     shutil.copytree(project, copy, symlinks=True)
@@ -257,12 +257,12 @@ def compare(case, project, line):
         if item["server"] in case["servers"] and item["path"].endswith(case.get("only", "")):
             found[finding(case, item["path"], int(item["at"].split(":")[0]), str(item.get("code", "")))] += 1
     if case.get("once"):
-        # The server finds by itself, too, what the compiler that it runs reports.
+        # The server also finds by itself the errors of the compiler that it runs.
         found = collections.Counter(set(found))
     verdict = answer.get("verdict") or answer.get("code", "error")
     reasons = {why for file in answer.get("incomplete", []) for why in [file.get("detail", "")]} or set(answer.get("notes", []))
     if expected is None:
-        # The command line refuses the configuration, or complains of it.
+        # The command line rejects the configuration or warns about it.
         same = verdict != "complete"
         differences = [] if same else ["the command line refuses the configuration"]
     else:
@@ -274,7 +274,7 @@ def compare(case, project, line):
 
 
 def finding(case, path, line, rule):
-    # Cells of a notebook are counted in other ways by each tool.
+    # Each tool numbers the cells of a notebook differently.
     if not case.get("codes", True):
         return path, line
     return (path, rule) if path.endswith(".ipynb") else (path, line, rule.replace("lint/", "").removeprefix("TS"))
@@ -328,7 +328,7 @@ def ty(tool):
 
 def pyright(words):
     def line(copy):
-        # It goes on with defaults after a complaint, which its JSON leaves out.
+        # After a complaint, which its JSON leaves out, it continues with defaults.
         said = run(words, copy)
         if re.search(r"^(Config|Pyproject) .*(could not|unrecognized|must|invalid|not supported|does not)", said.stdout + said.stderr, re.M):
             return None
@@ -362,7 +362,7 @@ def cargo(copy):
         if one["reason"] == "compiler-message":
             found += [(place["file_name"], place["line_start"], (one["message"]["code"] or {}).get("code", ""))
                       for place in one["message"]["spans"] if place["is_primary"]]
-    # A test target has the same findings again.
+    # A test target repeats the findings.
     return sorted(set(found)) if '"reason":"build-finished"' in done.stdout else None
 
 
@@ -375,7 +375,7 @@ def go(copy):
 
 def clang(copy):
     if not (copy / "compile_commands.json").is_file():
-        # A folder of that name is no database: the file is compiled without flags.
+        # A folder of that name is not a database: the file is compiled without flags.
         return [("a.c", 1, "undeclared_var_use")]
     try:
         entries = json.loads((copy / "compile_commands.json").read_text())
@@ -386,7 +386,7 @@ def clang(copy):
 
 
 def broken_cells():
-    """Cases of broken configurations, with the version of each tool that the catalogue installs."""
+    """Cases of broken configurations, with the tool versions that the catalogue installs."""
     def by_npm(package, line):
         def made(at, version, files):
             node = of_npm(package, version)
@@ -435,7 +435,7 @@ def broken_cells():
 
 
 def cells():
-    """Every case: its name, the servers whose findings count, and a function that makes its project."""
+    """Every case: its name, the servers whose findings count, and a function that creates its project."""
     for version in ["4.9.5", "5.0.4", "5.4.5", "5.9.3", "6.0.3", "7.0.2"]:
         for shape, files, lines in SHAPES:
             yield {"name": f"typescript {version}, {shape}", "servers": ["tsc", "typescript-language-server"],
@@ -483,7 +483,7 @@ def cells():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help="a regular expression that names of cells must match")
+    parser.add_argument("--only", default="", help="a regular expression for the names of cells")
     chosen = parser.parse_args()
     KEPT.mkdir(parents=True, exist_ok=True)
     rows = []

@@ -1,8 +1,8 @@
 """The plain alternative to `lsp-tools tests`: every file that imports the edited one, directly or through other files.
 
-Imports of Python are read by `ast` wherever they stand, those of JavaScript and TypeScript by imports.cjs. As pytest does, a file of
-tests loads the `conftest.py` of its folder and of those above. The `__init__.py` of a package counts where an import names the package, not
-where it names a module in it: so fewer files are selected.
+Python's imports are read with `ast` anywhere in a file, those of JavaScript and TypeScript by imports.cjs. Like in pytest, a test file
+loads the `conftest.py` of its folder and of those above. A package's `__init__.py` counts if an import names the package, but not if it
+names a module in it, which selects fewer files.
 """
 
 import ast
@@ -14,7 +14,7 @@ from work_tree import run
 
 
 def files_reaching(imports, folder, file):
-    """The files that import `file` by `imports`, and the seconds that reading all imports and following them took."""
+    """The files that import `file` by `imports`, and the seconds that reading and following all imports took."""
     began = time.monotonic()
     importers = {}
     for importer, imported in imports(folder).items():
@@ -31,7 +31,7 @@ def files_reaching(imports, folder, file):
 def of_python(folder, files):
     """The files among `files` that each of them imports."""
     known = set(files)
-    # Where `import` looks: the folder itself or `src`, and, by pytest's rule, the folder around the outermost package of a file.
+    # The import roots: the folder itself, `src`, and, by pytest's rule, the folder around the outermost package of a file.
     roots = {(), ("src",)} | {around_packages(known, file) for file in files}
     found = {}
     for file in files:

@@ -1,6 +1,7 @@
-// The functions of sources, by the compiler of TypeScript: node functions.cjs MODULE FILE… prints JSON.
+// The functions in sources, by TypeScript's compiler: node functions.cjs MODULE FILE… prints JSON.
 //
-// Each has its file, its name (empty for one without), the 1-based line of that, the keys by which reports of coverage tell it, and the
+// Each has its file, its name (empty if unnamed), the 1-based line of the name, its keys in
+// coverage reports, and the
 // text of its file with one more statement or expression in its body.
 
 const fs = require('node:fs')

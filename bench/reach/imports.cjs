@@ -1,6 +1,8 @@
-// The files that sources import, by the compiler of TypeScript and the rules of Node.js: node imports.cjs MODULE FILE… prints JSON.
+// The files that sources import, by TypeScript's compiler and the rules of Node.js: node
+// imports.cjs MODULE FILE… prints JSON.
 //
-// A path without an ending, or with the one of compiled code, may stand for a file of TypeScript.
+// A path without an extension, or with the extension of compiled code, may stand for a TypeScript
+// file.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -25,7 +27,6 @@ function resolve(from, name) {
       const to = require.resolve(candidate, { paths: [path.dirname(from)] })
       return path.isAbsolute(to) && !to.includes(`${path.sep}node_modules${path.sep}`) ? to : undefined
     } catch {
-      // Not there: the next candidate.
     }
   }
 }

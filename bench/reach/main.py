@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""Of the tests that execute a function, how many does `lsp-tools tests` name when the function is edited? `just reach`
+"""The share of the tests that execute an edited function which `lsp-tools tests` names. `just reach`
 
-The truth is that of the languages' own reports of coverage: coverage.py by test (python_truth.py), V8 by file of tests
-(script_truth.py). Ours are the tests that `tests --against COMMIT` names, where the function's body differs from COMMIT in one statement.
-What is fetched is kept in target/bench/reach.
+The reference is the languages' own coverage: coverage.py per test (python_truth.py), V8 per test file (script_truth.py). Ours are the tests
+that `tests --against COMMIT` names if the function's body differs from COMMIT in one statement. Downloads are kept in target/bench/reach.
 
   python3 bench/reach/main.py [--functions N] [--only PACKAGE] [--seed N] [--misses] [--closure] [--program PATH]
 
-Prints a table and writes target/bench/reach.json. `named beyond` are tests that are named and do not execute the function; `imports`
-counts as found what lies in a file that is named only since it imports what changed. With --closure, a second table has beside them all
-tests in files that import the edited one, directly or not (closure.py), and the tests that execute the function (`needed`).
+Prints a table and writes target/bench/reach.json. `named beyond` are named tests that do not execute the function. `imports` also counts
+tests in files that are named only because they import the changed file. With --closure, a second table adds all tests in files that import
+the edited one, directly or not (closure.py), and the tests that execute the function (`needed`).
 """
 
 import argparse
@@ -32,7 +31,7 @@ STRONG = ["changed", "calls", "references", "mentions"]
 
 
 def surroundings(folder):
-    """The variables that keep settings and state of the machine out of the measure."""
+    """Environment variables that exclude the machine's settings and state."""
     env = {**os.environ, "LSP_TOOLS_DATA_DIR": os.environ.get("LSP_TOOLS_BENCH_DATA", str(KEPT / "servers"))}
     for name in ("STATE", "CACHE", "CONFIG"):
         env[f"LSP_TOOLS_{name}_DIR"] = str(folder / name.lower())
@@ -65,7 +64,7 @@ def judge(truth, function, answer, tests):
             path, names = file["path"], file.get("names", [])
             found.update(truth.test_id({"path": path, "name": name}) for name in names)
             if not names:
-                # A file that is named as a whole is all its tests.
+                # A file named as a whole stands for all its tests.
                 whole = {one for one in tests if truth.file_of(one) == path} if group["how"] != "imports" else set()
                 found.update(whole or {truth.test_id({"path": path})})
     strong = set().union(*(by_kind.get(kind, set()) for kind in STRONG))
@@ -93,7 +92,7 @@ def judge(truth, function, answer, tests):
 
 
 def selection(truth, function, chosen):
-    """How much of what has to run is among `chosen`, and how much has to run then."""
+    """The share of the needed tests among `chosen`, and the number of tests and files to run."""
     files = {truth.file_of(test) for test in chosen}
     return {"reached": len(function["tests"] & chosen), "tests": len(chosen), "files": len(files)}
 
@@ -134,8 +133,8 @@ def main():
     words.add_argument("--only", default="")
     words.add_argument("--seed", type=int, default=1)
     words.add_argument("--misses", action="store_true")
-    words.add_argument("--by-symbol", action="store_true", help="ask about the function by its address, without an edit")
-    words.add_argument("--closure", action="store_true", help="select tests by imports alone as well, and compare")
+    words.add_argument("--by-symbol", action="store_true", help="name the function by its address, without an edit")
+    words.add_argument("--closure", action="store_true", help="also select tests by imports alone, and compare")
     words.add_argument("--program", default=str(ROOT / "target/release/lsp-tools"))
     options = words.parse_args()
     options.program = str(Path(options.program).resolve())

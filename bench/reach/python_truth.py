@@ -1,4 +1,4 @@
-"""Packages of Python with their tests, and which tests execute each function, by coverage.py with the test as the context of every line.
+"""Python packages with their tests, and the tests that execute each function, by coverage.py with the test as the context of every line.
 
 The packages are sdists from PyPI. A test is one function; it reaches a function if it executes a line of its body.
 """
@@ -15,7 +15,7 @@ import closure
 from work_tree import KEPT, git, run
 
 SERVER = "pyright"
-# Each with what its tests need beside pytest.
+# Each package with its test dependencies besides pytest.
 PACKAGES = {
     "itsdangerous==2.2.0": ["freezegun"],
     "click==8.1.7": [],
@@ -26,7 +26,7 @@ PACKAGES = {
 
 
 def test_id(test):
-    """What the truth calls a test of an answer."""
+    """The coverage id of a test in an answer."""
     return f"{test['path']}::{test['name'].replace('.', '::')}" if "name" in test else test["path"]
 
 
@@ -39,7 +39,7 @@ def imports(folder):
 
 
 def package(name):
-    """A fresh repository with the package, its functions that some test executes, and all tests that execute any."""
+    """A fresh repository with the package, its functions that tests execute, and the tests that execute any."""
     python = environment()
     folder = project(name, python)
     lines = truth(folder, python)
@@ -47,7 +47,7 @@ def package(name):
 
 
 def environment():
-    """A virtual environment with pytest, pytest-cov and what tests need; made once."""
+    """A virtual environment with pytest, pytest-cov and test dependencies; created once."""
     folder = KEPT / "environment"
     python = folder / "bin/python"
     if not python.exists():
@@ -73,7 +73,7 @@ def project(package, python):
 
 
 def truth(folder, python):
-    """For each source file and line the tests that execute it; found out once for each package."""
+    """The tests that execute each source line, by file; measured once per package."""
     kept = KEPT / "coverage" / f"{folder.name}.json"
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ def measure(folder, python):
     tests = "tests" if (folder / "tests").is_dir() else "."
     data = KEPT / "coverage" / folder.name
     data.unlink(missing_ok=True)
-    # The runs of pytest must leave nothing in the project, which is compared with its commit.
+    # Test runs must leave no files in the project, which is compared with its commit.
     env = {**os.environ, "PYTHONPATH": str(sources), "COVERAGE_FILE": str(data), "PYTHONDONTWRITEBYTECODE": "1"}
     words = ["-q", "-p", "no:cacheprovider", f"--cov={sources}", "--cov-context=test", "--cov-report=", tests]
     ended = run(python, "-m", "pytest", *words, cwd=folder, env=env, check=False)
@@ -101,7 +101,7 @@ data = coverage.CoverageData(sys.argv[1]); data.read()
 print(json.dumps({file: data.contexts_by_lineno(file) for file in data.measured_files()}))
 """
     lines = json.loads(run(python, "-c", code, data).stdout)
-    # A parameter of a test is no test of its own.
+    # A test's parameters do not make a separate test.
     name = lambda context: re.sub(r"\[.*", "", context.rsplit("|", 1)[0], flags=re.S)
     return {
         str(Path(file).relative_to(folder)): {
@@ -113,7 +113,7 @@ print(json.dumps({file: data.contexts_by_lineno(file) for file in data.measured_
 
 
 def functions(folder, lines):
-    """Every function with a body that some test executes: where it is, its tests, and its file with one more statement in it."""
+    """Every function whose body some test executes: its position, its tests, and its file with one more statement in the body."""
     found = []
     for file, executed in lines.items():
         if "test" in Path(file).parts[0] or "/tests/" in file:

@@ -1,7 +1,7 @@
-"""Packages of JavaScript and TypeScript with their tests, and which files of tests execute each function, by V8's own coverage.
+"""JavaScript and TypeScript packages with their tests, and the test files that execute each function, by V8's own coverage.
 
-It is what c8 reads: each file of tests runs in a process of its own with NODE_V8_COVERAGE; where vitest compiles TypeScript, its reporter
-maps V8's ranges back to the sources. A test is one file; it reaches a function if V8 counts a call of it while just that file runs.
+This is the data that c8 reads: each test file runs in its own process with NODE_V8_COVERAGE. If vitest compiles TypeScript, its reporter
+maps V8's ranges back to the sources. A test is one file; it reaches a function if V8 counts a call of it while only that file runs.
 """
 
 import json
@@ -16,10 +16,10 @@ import closure
 from work_tree import KEPT, git, run
 
 SERVER = "typescript-language-server"
-# The packages lie below it, so that node finds its modules.
+# The packages are placed below it, so that node finds its modules.
 NODE = KEPT / "node"
 MODULES = ["typescript@5.9.3", "vitest@4.0.17", "@vitest/coverage-v8@4.0.17", "tap@16.3.10"]
-# The repository, the commit, folders of sources, the files of tests as a pattern, and what runs one.
+# The repository, the commit, source folders, the pattern of test files, and the test runner.
 PACKAGES = {
     "ufo": ("unjs/ufo", "11308c0bb5cb4a4bc3bfcbdc5c03177b097423e6", ["src"], r"test/.*\.test\.ts", "vitest"),
     "commander": ("tj/commander.js", "ba6d13ddb4243e5913367734f8c159089ffe7834", ["lib"], r"tests/[^/]*\.test\.[cm]?js", "node"),
@@ -34,7 +34,7 @@ PACKAGES = {
 
 
 def test_id(test):
-    """What the truth calls a test of an answer."""
+    """The coverage id of a test in an answer."""
     return test["path"]
 
 
@@ -48,7 +48,7 @@ def imports(folder):
 
 
 def package(name):
-    """A fresh repository with the package, its functions that some test executes, and all tests that there are."""
+    """A fresh repository with the package, its functions that tests execute, and all tests."""
     repository, commit, sources, tests, runner = PACKAGES[name]
     if not (NODE / "node_modules/typescript").exists():
         NODE.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ def package(name):
 
 
 def truth(folder, tests, runner):
-    """For each file of tests the functions that it executes, as `[file, key]`; found out once for each package."""
+    """The functions that each test file executes, as `[file, key]`; measured once per package."""
     kept = KEPT / "coverage" / f"{folder.name}.json"
     if not kept.exists():
         found, failed = {}, []
@@ -77,14 +77,14 @@ def truth(folder, tests, runner):
             with tempfile.TemporaryDirectory(prefix="reach-") as data:
                 found[test], is_passed = RUNNERS[runner](folder, test, Path(data))
                 failed += [] if is_passed else [test]
-        print(f"{folder.name}: {len(tests)} files of tests, {len(failed)} of them failed {failed}")
+        print(f"{folder.name}: {len(tests)} test files, {len(failed)} of them failed {failed}")
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(found))
     return json.loads(kept.read_text())
 
 
 def run_by_node(folder, test, data):
-    """Functions are told by where they end, in UTF-16 code units: no two named ones end at the same place."""
+    """Functions are identified by their end in UTF-16 code units: no two named ones end at the same place."""
     done = run("node", test, cwd=folder, env={**os.environ, "NODE_V8_COVERAGE": str(data)}, check=False)
     found = set()
     for report in data.glob("*.json"):
@@ -97,7 +97,7 @@ def run_by_node(folder, test, data):
 
 
 def run_by_vitest(folder, test, data):
-    """Functions are told by the lines of their bodies."""
+    """Functions are identified by the lines of their bodies."""
     options = ["--coverage.enabled", "--coverage.provider=v8", "--coverage.reporter=json", f"--coverage.reportsDirectory={data}", "--coverage.include=src/**"]
     done = run("node", NODE / "node_modules/vitest/vitest.mjs", "run", test, *options, cwd=folder, check=False)
     found = set()
@@ -113,7 +113,7 @@ RUNNERS = {"node": run_by_node, "vitest": run_by_vitest}
 
 
 def functions(folder, sources, executed):
-    """Every function with a name that some test executes: where it is, its tests, and its file with one more statement in it."""
+    """Every named function that some test executes: its position, its tests, and its file with one more statement in the body."""
     listed = json.loads(run("node", Path(__file__).with_name("functions.cjs"), NODE / "node_modules/typescript", *sources, cwd=folder).stdout)
     by_key = {}
     for test, keys in executed.items():

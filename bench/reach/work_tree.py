@@ -1,4 +1,4 @@
-"""Programs that are run, and repositories whose commits differ from the work tree in one function."""
+"""Running programs, and commits that differ from the work tree in one function."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ def git(folder, *words, **more):
 
 
 def commit_with(folder, file, text):
-    """A commit whose tree is that of HEAD with `text` in `file`; the work tree stays as it is."""
+    """A commit whose tree is HEAD's with `text` in `file`; the work tree is unchanged."""
     blob = git(folder, "hash-object", "-w", "--stdin", given=text)
     env = {**os.environ, "GIT_INDEX_FILE": str(folder / ".git/index-of-edit")}
     git(folder, "read-tree", "HEAD", env=env)

@@ -1,4 +1,4 @@
-//! All targets in one program: FUZZ_TARGET names the one that runs.
+//! All fuzz targets in one program; FUZZ_TARGET selects one.
 
 #![no_main]
 

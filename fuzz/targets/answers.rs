@@ -1,7 +1,8 @@
-//! What a language server answers and tells, of whatever type: an answer within its bounds or a failure in words, memory that the
-//! answer's size bounds, and no file outside of the workspace changes.
+//! Arbitrary responses and messages of a language server. An answer or error stays within its
+//! limit, memory is bounded by the response's size, and no file outside the workspace changes.
 //!
-//! The server is a thread here, behind two FIFOs: the process that the product starts only passes bytes on.
+//! Here, the server is a thread behind two FIFOs: the process that the product starts only forwards
+//! bytes.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -22,14 +23,14 @@ use super::world::{World, call, tokio};
 const TIME: Duration = Duration::from_secs(20);
 const MEMORY: usize = 32 << 20;
 const MEMORY_PER_BYTE: usize = 256;
-/// A few times what the settings give an answer (`limits.answer-bytes`): lists have more room.
+/// A few times the size limit of an answer (`limits.answer-bytes`): lists may be larger.
 const LONGEST: usize = 200_000;
 
 const TEXT: &str = "def one\ndef two\nuse one two\n\u{1f980} one\n";
 const FILES: [(&str, &str); 3] =
     [("a.scr", TEXT), ("sub/b.scr", TEXT), (".git/HEAD", "ref: refs/heads/main\n")];
 
-/// What is asked, with a tool and its arguments.
+/// The calls: a tool and its arguments.
 const QUESTIONS: [(&str, &str); 20] = [
     ("lsp_hover", r#"{"path": "a.scr", "line": 2, "character": 4}"#),
     ("lsp_definition", r#"{"path": "a.scr", "line": 2, "character": 4}"#),
@@ -59,7 +60,7 @@ const QUESTIONS: [(&str, &str); 20] = [
     ("grep", r#"{"pattern": "one"}"#),
 ];
 
-/// What a server tells before it answers.
+/// Notifications of the server before its response.
 const TOLD: [&str; 8] = [
     "",
     "textDocument/publishDiagnostics",
@@ -71,7 +72,7 @@ const TOLD: [&str; 8] = [
     "custom/thing",
 ];
 
-/// What a server asks before it answers.
+/// Requests of the server before its response.
 const ASKED: [&str; 8] = [
     "",
     "client/registerCapability",
@@ -180,7 +181,7 @@ const WORDS: [&str; 92] = [
 
 type Shared = Arc<Mutex<Script>>;
 
-/// What the server says next.
+/// The next messages of the server.
 #[derive(Default)]
 struct Script {
     capabilities: Value,
@@ -193,14 +194,14 @@ struct Script {
 struct Place {
     runtime: Runtime,
     script: Shared,
-    /// Where the conversation was lost.
+    /// Whether the conversation broke.
     broken: Arc<AtomicBool>,
     files: BTreeMap<PathBuf, Vec<u8>>,
     calls: usize,
     world: World,
 }
 
-/// A server that offers everything.
+/// All server capabilities.
 fn all_of_it() -> Value {
     json!({
         "positionEncoding": "utf-16",
@@ -258,12 +259,12 @@ impl Place {
     }
 }
 
-/// So that opening waits for nobody.
+/// Opens a FIFO for reading and writing, so that opening does not block.
 fn open_both_ways(path: &Path) -> File {
     OpenOptions::new().read(true).write(true).open(path).expect("a FIFO")
 }
 
-/// Answers what is asked until it is not understood.
+/// Answers requests until one cannot be parsed.
 fn play(mut questions: BufReader<File>, mut answers: File, script: &Shared) {
     let mut number = 0_u64;
     while let Some(message) = next(&mut questions) {
@@ -271,7 +272,7 @@ fn play(mut questions: BufReader<File>, mut answers: File, script: &Shared) {
         let script = script.lock().expect("a lock");
         let mut send = |message: Value| {
             let text = message.to_string();
-            // Whoever reads may be gone; the next question shows it.
+            // The reader may be gone; the next request detects it.
             let _gone = write!(answers, "Content-Length: {}\r\n\r\n{text}", text.len());
         };
         match method {
@@ -307,7 +308,7 @@ fn next(from: &mut BufReader<File>) -> Option<Value> {
     serde_json::from_slice(&body).ok()
 }
 
-/// Puts addresses of this world in the place of their names.
+/// Replaces placeholders by URIs of this workspace.
 fn localise(value: &mut Value, root: &str) {
     match value {
         Value::String(text) => match text.as_str() {
@@ -328,7 +329,7 @@ fn localise(value: &mut Value, root: &str) {
     }
 }
 
-/// JSON as it is, made of what the protocol knows, or with a long text or list in it.
+/// JSON from the input, built from words of the protocol, or with a long text or list in it.
 fn value(draw: &mut Draw<'_>) -> Value {
     match draw.byte() % 8 {
         0..=2 => serde_json::from_slice(draw.part()).unwrap_or_default(),
@@ -370,7 +371,7 @@ pub fn run(bytes: &[u8]) {
     }
 }
 
-/// As [`run`], where the server says anything of itself.
+/// Like [`run`], with arbitrary server capabilities.
 pub fn run_capabilities(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
     let mut said = value(&mut draw);
@@ -385,7 +386,8 @@ pub fn run_capabilities(bytes: &[u8]) {
     place.end();
 }
 
-/// Whether the server has left something behind that the next question would wait for.
+/// Makes one call. Returns whether the server left progress open, for which the next call would
+/// wait.
 fn ask(place: &mut Place, bytes: &[u8]) -> bool {
     let mut draw = Draw::new(bytes);
     let root = place.world.root().display().to_string();
@@ -409,7 +411,7 @@ fn ask(place: &mut Place, bytes: &[u8]) -> bool {
     let is_at_work = tell.as_ref().is_some_and(|(method, _)| *method == "$/progress");
     {
         let mut script = place.script();
-        // Errors that ask for another try cost pauses, so they are rare.
+        // Errors that cause retries cost pauses, so they are rare.
         let is_error = how.is_multiple_of(16);
         *script = Script { capabilities: script.capabilities.take(), result, is_error, tell, ask };
     }

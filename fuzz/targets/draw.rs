@@ -1,8 +1,8 @@
-//! From bytes to what targets need: choices, texts, JSON.
+//! Structured input from bytes: choices, texts, JSON.
 
 use serde_json::{Map, Value};
 
-/// Bytes that are used up from the front; when there are none left, all choices are the first.
+/// Bytes consumed from the front. When they are used up, every choice is the first one.
 pub struct Draw<'a>(&'a [u8]);
 
 impl<'a> Draw<'a> {
@@ -28,7 +28,7 @@ impl<'a> Draw<'a> {
         (0..8).fold(0, |number, _| number << 8 | u64::from(self.byte()))
     }
 
-    /// Below `end`, which is not 0.
+    /// A number below `end`, which must not be 0.
     pub fn below(&mut self, end: usize) -> usize {
         let byte = usize::from(self.byte());
         if end > 256 { (byte << 8 | usize::from(self.byte())) % end } else { byte % end }
@@ -38,7 +38,7 @@ impl<'a> Draw<'a> {
         all[self.below(all.len())]
     }
 
-    /// Up to the next 0x1f, or the end.
+    /// The bytes up to the next 0x1f, or the end.
     pub fn part(&mut self) -> &'a [u8] {
         let end = self.0.iter().position(|byte| *byte == 0x1f).unwrap_or(self.0.len());
         let part = &self.0[..end];
@@ -46,8 +46,8 @@ impl<'a> Draw<'a> {
         part
     }
 
-    /// What is left, as at most `most` bytes: as it is, or its middle part many times over. Long input is what breaks limits, and
-    /// nobody has the time to mutate a megabyte.
+    /// The rest, as at most `most` bytes: unchanged, or with its middle part repeated. Long input
+    /// tests limits, and the fuzzer cannot mutate megabytes.
     pub fn swollen(&mut self, most: usize) -> Vec<u8> {
         let times = self.byte();
         if times == 0 {
@@ -65,7 +65,7 @@ impl<'a> Draw<'a> {
         text
     }
 
-    /// A word of `words`, or a text of its own.
+    /// One of `words`, or a text from the input.
     pub fn word(&mut self, words: &[&str]) -> String {
         if self.byte().is_multiple_of(4) {
             let length = self.below(40).min(self.0.len());
@@ -76,7 +76,7 @@ impl<'a> Draw<'a> {
         self.one_of(words).to_owned()
     }
 
-    /// Any JSON, with keys and texts mostly of `words`.
+    /// Any JSON, with keys and texts mostly from `words`.
     pub fn json(&mut self, words: &[&str], depth: usize) -> Value {
         if self.is_empty() {
             return Value::Null;
@@ -99,7 +99,7 @@ impl<'a> Draw<'a> {
         }
     }
 
-    /// A value that `schema`, a part of `whole`, may well accept; now and then another.
+    /// A value that `schema`, a part of `whole`, usually accepts.
     pub fn fitting(&mut self, whole: &Value, schema: &Value, words: &[&str], depth: usize) -> Value {
         let dice = self.byte();
         if dice < 16 || depth > 5 {

@@ -1,4 +1,4 @@
-//! What a language server prints: however its bytes arrive, the same messages are understood.
+//! Frames from a language server: the same messages are decoded however the bytes are split.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use super::world::tokio;
 const MEMORY: usize = 8 << 20;
 const MEMORY_PER_BYTE: usize = 64;
 
-/// Remembers what it hears, in order.
+/// Records the received messages in order.
 struct Ears(Arc<Mutex<Vec<String>>>);
 
 impl Ears {
@@ -36,7 +36,8 @@ impl PeerHandler for Ears {
     }
 }
 
-/// What is understood of `bytes`, which come in `pieces` of these lengths, over and over, and what the first requests are answered.
+/// Decodes `bytes`, sent in pieces of these lengths in turn. Returns the messages and the answers
+/// to the first requests.
 async fn understood(bytes: &[u8], pieces: &[usize]) -> (Vec<String>, Vec<Option<Value>>) {
     let heard = Arc::default();
     let (output, mut server) = tokio::io::duplex(1 << 16);
@@ -45,7 +46,7 @@ async fn understood(bytes: &[u8], pieces: &[usize]) -> (Vec<String>, Vec<Option<
     let connection = Peer::open("fuzz", output, input, ears, None);
     let asked: Vec<_> =
         (0..3).map(|_| connection.start("custom/ask", &Value::Null).expect("a request")).collect();
-    // A server answers what it was asked, and no sooner.
+    // The server answers only after it has received the requests.
     let mut questions = Vec::new();
     while String::from_utf8_lossy(&questions).matches("custom/ask").count() < asked.len() {
         to_server.read_buf(&mut questions).await.expect("a question");
@@ -54,7 +55,7 @@ async fn understood(bytes: &[u8], pieces: &[usize]) -> (Vec<String>, Vec<Option<
     let mut rest = bytes;
     for length in pieces.iter().cycle() {
         let (piece, behind) = rest.split_at((*length).min(rest.len()));
-        // The reader may have seen enough.
+        // The reader may have closed the connection.
         if piece.is_empty() || server.write_all(piece).await.is_err() {
             break;
         }
@@ -68,7 +69,7 @@ async fn understood(bytes: &[u8], pieces: &[usize]) -> (Vec<String>, Vec<Option<
         answers.push(asked.answer(Instant::now() + Duration::from_secs(5)).await.ok());
     }
     drop(connection);
-    // It ends with the connection.
+    // The copy ends with the connection.
     reading.await.expect("a reader").expect("what we say");
     let heard = std::mem::take(&mut *heard.lock().expect("a lock"));
     (heard, answers)
@@ -78,7 +79,7 @@ pub fn run(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
     let pieces: Vec<usize> = (0..3).map(|_| usize::from(draw.byte()) + 1).collect();
     let bytes = draw.swollen(1 << 20);
-    // What comes in one piece has to be taken in many reads all the same.
+    // A single piece still takes many reads.
     let (whole, peak) = peak_of(|| tokio().block_on(understood(&bytes, &[usize::MAX])));
     assert!(peak < MEMORY + MEMORY_PER_BYTE * bytes.len(), "{} bytes took {peak} bytes", bytes.len());
     let parts = tokio().block_on(understood(&bytes, &pieces));

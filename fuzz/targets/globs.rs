@@ -1,4 +1,5 @@
-//! Globs and patterns of settings, rules and watchers: read and matched in bounded time, as the crates do that they are built on.
+//! Globs and patterns of settings, rules and watchers: parsed and matched in bounded time, equal to
+//! the underlying crates.
 
 use std::path::Path;
 use std::time::Duration;
@@ -50,7 +51,7 @@ fn judge(pattern: &str, path: &str) {
         for above in place.as_path().ancestors().skip(1) {
             let above = WorkspacePath::root().join(above.to_str().expect("a text")).expect("a path");
             let below = exact.may_lie_beneath(&above) || exact.matches(&above);
-            // What a pattern with a star means is known when the files are.
+            // The meaning of a pattern with a star depends on the files.
             let plain =
                 pattern.trim_end_matches('/').contains('/') && !pattern.contains(['*', '?', '[', '{', '\\']);
             assert!(below || !plain, "{pattern:?} {path:?} below {above:?}");

@@ -1,4 +1,5 @@
-//! Heads and bodies of HTTP requests: nothing is answered without the token, and whatever comes, the next client is served.
+//! Heads and bodies of HTTP requests: nothing is answered without the token, and the next client is
+//! always served.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -60,12 +61,12 @@ pub fn run(bytes: &[u8]) {
     assert!(after.starts_with(b"HTTP/1.1 4"), "{}", String::from_utf8_lossy(&after));
 }
 
-/// Sends `bytes` and takes what comes back, until the server closes or is silent.
+/// Sends `bytes` and reads the reply until the server closes the connection or is silent.
 fn exchange(bytes: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(address()).expect("a connection");
     stream.set_read_timeout(Some(Duration::from_millis(30))).expect("a timeout");
     stream.set_write_timeout(Some(Duration::from_millis(200))).expect("a timeout");
-    // The server may refuse before it has read everything, and may wait for more than there is.
+    // The server may refuse early, or wait for more than was sent.
     let _early = stream.write_all(bytes);
     let (mut answer, mut piece) = (Vec::new(), [0; 4096]);
     let mut silences = 0;

@@ -1,4 +1,4 @@
-//! Ignore files: the same files count as for ripgrep.
+//! Ignore files: the selected files equal ripgrep's.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,8 @@ pub fn run(bytes: &[u8]) {
     while !draw.is_empty() && written.len() < FILES.len() {
         let file = draw.one_of(&FILES);
         let content = draw.part();
-        // Globs that could not be read in bounded time are left out on purpose, and other ends of lines than these are the crate's.
+        // Globs that cannot be parsed in bounded time are ignored by design; other line ends follow
+        // the crate.
         let bomb = content.iter().filter(|byte| **byte == b'{').count() > 50;
         let limits = content.len() > 4_000 || bomb;
         if !limits {

@@ -1,4 +1,4 @@
-//! Markdown of servers, for people and for models: in time and memory that its size bounds.
+//! Markdown from servers, for people and models: time and memory are bounded by its size.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::draw::Draw;
 use super::{peak_of, thread_time};
 
 const MOST: usize = 1 << 20;
-/// Beside what the size allows.
+/// The constant part of the memory limit.
 const MEMORY: usize = 1 << 20;
 const MEMORY_PER_BYTE: usize = 640;
 const TIME: Duration = Duration::from_secs(2);

@@ -1,4 +1,4 @@
-//! What an MCP client sends, line by line: one reply to each request, whatever else there is.
+//! Lines from an MCP client: each request gets one reply, whatever else is sent.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -93,7 +93,7 @@ pub fn options(live: &LiveRuntime) -> ServerOptions {
     }
 }
 
-/// Lines as they are, or made of what the protocol knows.
+/// Lines from the input, or built from words of the protocol.
 fn lines(draw: &mut Draw<'_>) -> Vec<Vec<u8>> {
     let mut lines = Vec::new();
     while !draw.is_empty() && lines.len() < 8 {
@@ -112,10 +112,10 @@ fn lines(draw: &mut Draw<'_>) -> Vec<Vec<u8>> {
     lines
 }
 
-/// The id of a request, as it stands in its answer.
+/// The id of a request, as written in its answer.
 fn id_of(line: &[u8]) -> Option<String> {
     let message: Value = serde_json::from_slice(line).ok()?;
-    // A key that stands there twice can be read in two ways.
+    // A duplicate key is ambiguous.
     let keys = |key: &str| String::from_utf8_lossy(line).matches(&format!("\"{key}\"")).count() == 1;
     let is_request = message["method"].is_string() && (message["id"].is_string() || message["id"].is_i64());
     (is_request && keys("id") && keys("method")).then(|| message["id"].to_string())
@@ -124,7 +124,7 @@ fn id_of(line: &[u8]) -> Option<String> {
 pub fn run(bytes: &[u8]) {
     let lines = lines(&mut Draw::new(bytes));
     let text = lines.iter().map(|line| String::from_utf8_lossy(line)).collect::<Vec<_>>().join("\n");
-    // These end others, or are answered when nothing listens any more.
+    // These cancel other requests, or are answered only after the reader has stopped.
     let unsure = ["cancel", "listen", "\\u"].iter().any(|word| text.contains(word));
     let mut expected: BTreeMap<String, usize> = BTreeMap::new();
     for id in lines.iter().filter_map(|line| id_of(line)).filter(|_| !unsure) {
@@ -147,7 +147,7 @@ pub fn run(bytes: &[u8]) {
                 all.push(b'\n');
             }
             all.extend(format!("{last}\n").into_bytes());
-            // The server may have ended the conversation, which the answers show.
+            // The server may have closed the connection, which the answers show.
             let _ended = to.write_all(&all).await;
             to
         });
@@ -163,7 +163,7 @@ pub fn run(bytes: &[u8]) {
     }
 }
 
-/// How many answers each id got, until all have theirs or nothing comes any more.
+/// The number of answers per id, once all expected ones are there or the output ends.
 async fn answers(
     from: BufReader<tokio::io::DuplexStream>,
     expected: &BTreeMap<String, usize>,

@@ -1,8 +1,8 @@
-//! What is fuzzed: each target is a function of bytes that panics where a promise is broken.
+//! The fuzz targets: each is a function of bytes that panics if a guarantee is violated.
 //!
-//! `fuzz_targets/all.rs` runs one of them under libFuzzer; `src/fuzz_tests.rs` replays the seeds in `fuzz/seeds` in every run of
-//! `just slow`. They are a module of the library, which has them in tests and with the feature `fuzzing`: most of what they try is
-//! private.
+//! `fuzz_targets/all.rs` runs one of them under libFuzzer; `src/fuzz_tests.rs` replays the seeds in
+//! `fuzz/seeds` in every run of `just slow`. Most of the tested code is private, so they are a
+//! module of the library, in tests and with the feature `fuzzing`.
 
 mod answers;
 mod draw;
@@ -23,19 +23,18 @@ mod world;
 
 use peak_alloc::PeakAlloc;
 
-/// Counts what is allocated, so that targets can bound it.
+/// Counts allocations, so that targets can limit them.
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// One kind of input.
+/// A kind of input.
 pub struct Target {
-    /// The name, and that of its file in `fuzz/seeds`.
+    /// The name of the target and of its file in `fuzz/seeds`.
     pub name: &'static str,
-    /// Panics where the input breaks a promise.
+    /// Panics if the input violates a guarantee.
     pub run: fn(&[u8]),
 }
 
-/// All of them.
 pub const TARGETS: &[Target] = &[
     Target { name: "path", run: path::run },
     Target { name: "frames", run: frames::run },
@@ -54,14 +53,14 @@ pub const TARGETS: &[Target] = &[
     Target { name: "http", run: http::run },
 ];
 
-/// The processor time of this thread: what it was kept waiting on a busy machine is no fault of what it does.
+/// The processor time of this thread, which excludes waiting on a busy machine.
 fn thread_time() -> std::time::Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     std::time::Duration::from_secs(time.tv_sec.unsigned_abs())
         + std::time::Duration::from_nanos(time.tv_nsec.unsigned_abs())
 }
 
-/// The most memory that `work` takes beyond what is in use before, in bytes. Other threads count as well.
+/// The peak memory of `work` beyond the memory in use before, in bytes. It includes other threads.
 fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     MEMORY.reset_peak_usage();
     let before = MEMORY.current_usage();

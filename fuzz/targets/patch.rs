@@ -1,4 +1,4 @@
-//! Patches: what they make of a text is what their lines say, and no other file changes.
+//! Patches: the new text follows from their lines, and no other file changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -49,12 +49,12 @@ pub fn run(bytes: &[u8]) {
     on_disk(&patch, &text, &olds);
 }
 
-/// Lines without their ends: these are adapted to the file's.
+/// Lines without line ends, which are adapted to the file's.
 fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').map(|line| line.trim_end_matches(['\n', '\r'])).collect()
 }
 
-/// What the hunks say, put into the old text by hand.
+/// Applies the hunks to the old text independently and compares the result.
 fn check(section: &FilePatch, old: &str, applied: &AppliedFilePatch) {
     let plain = |text: &str| !text.contains('\u{feff}') && !text.replace("\r\n", "").contains('\r');
     let deletes = matches!(section.operation, FilePatchOperation::Delete { .. });
@@ -69,7 +69,7 @@ fn check(section: &FilePatch, old: &str, applied: &AppliedFilePatch) {
     }
     let mut hunks: Vec<_> =
         applied.hunks.iter().map(|hunk| (hunk.applied_at, &section.hunks[hunk.index])).collect();
-    // An insertion is told by the line before it.
+    // The position of an insertion is the line before it.
     hunks.sort_by_key(|(at, hunk)| at - usize::from(hunk.old_lines().next().is_some()));
     let before = lines(old);
     let (mut expected, mut at): (Vec<&str>, usize) = (Vec::new(), 0);
@@ -93,7 +93,7 @@ fn check(section: &FilePatch, old: &str, applied: &AppliedFilePatch) {
     assert_eq!(lines(&applied.text), expected, "{section:?} {old:?}");
 }
 
-/// Files that the patch does not name are as they were.
+/// Checks that files which the patch does not name are unchanged.
 fn on_disk(patch: &Patch, text: &str, olds: &[String]) {
     let Place { world, runtime, others } = place();
     let mut before = others.clone();
@@ -105,7 +105,7 @@ fn on_disk(patch: &Patch, text: &str, olds: &[String]) {
     let after = world.files();
     world.check_outside();
     if !result.ok() {
-        assert_eq!(after, before, "refused, and something has changed: {}", result.value);
+        assert_eq!(after, before, "refused, but files have changed: {}", result.value);
         return;
     }
     let paths = patch.files.iter().flat_map(|file| [file.old_path(), file.new_path()]).flatten();
@@ -118,7 +118,7 @@ fn on_disk(patch: &Patch, text: &str, olds: &[String]) {
     }
 }
 
-/// Without `.` and `..`.
+/// The path without `.` and `..`.
 fn normal(path: &std::path::Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {

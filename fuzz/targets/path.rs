@@ -1,4 +1,4 @@
-//! A path from outside never leads out of the root, however long, deep or odd it is.
+//! Paths from outside never leave the root, however long, deep or odd they are.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

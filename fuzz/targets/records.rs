@@ -1,4 +1,4 @@
-//! Files of our own, and of git, that something has damaged: believed or refused, and nothing outside changes.
+//! Damaged files of our own and of git: they are accepted or rejected, and nothing outside changes.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use super::world::{World, tokio};
 
 struct Place {
     world: World,
-    /// The folder of the journal.
+    /// The journal's folder.
     journal: PathBuf,
 }
 
@@ -80,7 +80,8 @@ fn trust(world: &World, text: &[u8]) {
     let folders = world.folders();
     if let Ok(trust) = TrustStore::open(&folders) {
         let fields = LaunchFields::default();
-        // A store that says nothing true of this folder trusts nothing in it: its inode is not to be guessed.
+        // A store without valid content for this folder trusts nothing in it: the input cannot
+        // guess its inode.
         let state = trust.is_trusted(&world.root(), &fields);
         let program = trust.pin(&world.root(), &world.root().join("a.txt"));
         assert!(!program.is_ok_and(|pin| pin.is_ok()), "{state:?}");
@@ -91,7 +92,7 @@ fn trust(world: &World, text: &[u8]) {
     std::fs::remove_file(store).expect("a file");
 }
 
-/// An entry of the journal that says what it likes.
+/// Recovers from a journal entry with arbitrary content.
 fn record(world: &World, journal: &std::path::Path, kind: u8, draw: &mut Draw<'_>) {
     let before = world.files();
     let name = ["900.begun", "900.done", "900"][usize::from(kind) - 3];

@@ -1,5 +1,5 @@
-//! Files that people and projects write for us: settings, hooks, heads of skills, notebooks. What they say is taken or refused in
-//! words, in memory that their size bounds.
+//! Files that users and projects write: settings, hooks, skill headers, notebooks. They are
+//! accepted or rejected with a message, in memory bounded by their size.
 
 use std::sync::OnceLock;
 
@@ -47,7 +47,7 @@ pub fn run(bytes: &[u8]) {
     });
     let (loaded, peak_of_load) = peak_of(|| if kind < 5 { load(world) } else { Ok(()) });
     for (_, file) in FILES {
-        // Only one of them is there.
+        // Only one of them exists.
         let _not_there = std::fs::remove_file(world.beside(file));
     }
     if let Err(error) = loaded {
@@ -57,7 +57,7 @@ pub fn run(bytes: &[u8]) {
     assert!(peak < MEMORY + MEMORY_PER_BYTE * size, "{size} bytes took {peak} bytes");
 }
 
-/// Beside the settings, what is made of them before anything runs.
+/// Loads the settings and all that is derived from them before anything runs.
 fn load(world: &World) -> Result<(), Box<dyn std::error::Error>> {
     let (folders, root) = (world.folders(), world.root());
     let trust = TrustStore::open(&folders)?;
@@ -88,7 +88,7 @@ fn hooks(text: &str) {
     }
 }
 
-/// What is wrong is said in words, and not in as many as the file has.
+/// Checks that an error message is present, limited in length and free of escape sequences.
 fn told(error: &(impl std::fmt::Display + ?Sized)) {
     let told = error.to_string();
     assert!(!told.is_empty() && told.len() < 64 << 10, "{} bytes", told.len());

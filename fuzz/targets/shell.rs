@@ -1,4 +1,4 @@
-//! What rules read of a command line: where they read plain words, a shell reads the same words.
+//! Command lines as the rules parse them: if they find plain words, a shell finds the same words.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ pub fn run(bytes: &[u8]) {
     assert!(took < TIME, "{:?} for {} bytes", took, text.len());
 }
 
-/// The words of simple commands as POSIX (2.2 and 2.3) reads them; or why they are not that simple.
+/// The words of simple commands by POSIX (2.2 and 2.3), or the reason why they are not that simple.
 fn commands(text: &str) -> Result<Vec<Vec<String>>, &'static str> {
     let mut commands = vec![Vec::new()];
     let mut word: Option<String> = None;
@@ -104,7 +104,7 @@ fn commands(text: &str) -> Result<Vec<Vec<String>>, &'static str> {
     if commands.iter().any(Vec::is_empty) { Err("no command") } else { Ok(commands) }
 }
 
-/// The word is over.
+/// Ends the current word.
 fn end(
     commands: &mut [Vec<String>],
     word: &mut Option<String>,
@@ -141,7 +141,7 @@ fn double_quoted(
     }
 }
 
-/// What stands behind `>`: to nowhere, or another descriptor.
+/// The target of `>`: `/dev/null` or another descriptor.
 fn redirect(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<(), &'static str> {
     let to_descriptor = rest.next_if_eq(&'&').is_some();
     if !to_descriptor {

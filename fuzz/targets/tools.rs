@@ -1,4 +1,5 @@
-//! Arguments that nobody should give, for every tool: an answer or a failure in words, within bounds, and nothing outside changes.
+//! Invalid arguments for every tool: an answer or error message within limits, and nothing outside
+//! changes.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use super::draw::Draw;
 use super::world::{World, call};
 
-/// What a call may take, on a slow machine.
+/// The time limit of a call on a slow machine.
 const TIME: Duration = Duration::from_secs(30);
 
 const FILES: [(&str, &str); 6] = [
@@ -92,8 +93,8 @@ fn place() -> &'static Place {
     })
 }
 
-/// How many tools there are; the first byte of an input chooses one.
-#[allow(dead_code, reason = "the test goes through all of them, the fuzzer need not")]
+/// The number of tools; the first byte of an input selects one.
+#[allow(dead_code, reason = "only the test iterates over all of them")]
 pub fn count() -> usize {
     place().tools.len()
 }
@@ -104,7 +105,7 @@ pub fn run(bytes: &[u8]) {
     let (name, schema) = &tools[draw.below(tools.len())];
     let arguments = match draw.byte() % 8 {
         0 => draw.json(&WORDS, 0),
-        // Long texts are what nobody mutates by hand.
+        // Long texts, which the fuzzer would not find.
         1 => {
             let mut arguments = draw.fitting(schema, schema, &WORDS, 0);
             let key = draw.byte();

@@ -1,4 +1,4 @@
-//! Paths and URIs: there and back, and no URI leads a path out of the workspace unseen.
+//! Conversion of paths to URIs and back; no URI leads a path out of the workspace undetected.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

@@ -13,7 +13,7 @@ use crate::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Runs what waits.
+/// The runtime of async code.
 pub fn tokio() -> &'static tokio::runtime::Runtime {
     static TOKIO: OnceLock<tokio::runtime::Runtime> = OnceLock::new();
     TOKIO.get_or_init(|| {
@@ -22,7 +22,7 @@ pub fn tokio() -> &'static tokio::runtime::Runtime {
     })
 }
 
-/// Everything is deleted with it.
+/// A temporary workspace, which is deleted on drop.
 pub struct World {
     folder: TempDir,
 }
@@ -30,7 +30,7 @@ pub struct World {
 impl World {
     /// A workspace of these files.
     pub fn new<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        // A file system in memory, where there is one.
+        // A file system in memory, if available.
         let memory = Path::new("/dev/shm");
         let builder = || tempfile::Builder::new().prefix("lsp-tools-fuzz-").to_owned();
         let folder =
@@ -61,7 +61,7 @@ impl World {
         fs::write(path, content).expect("a file");
     }
 
-    /// Writes a file of the user's own.
+    /// Writes a file in the user's folders.
     pub fn write_beside(&self, name: &str, content: impl AsRef<[u8]>) {
         fs::write(self.beside(name), content).expect("a file");
     }
@@ -87,13 +87,13 @@ impl World {
         Runtime::open_with(options, self.folders()).expect("a runtime")
     }
 
-    /// Every file of the workspace, by its path.
+    /// Every file of the workspace by path.
     pub fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         files_below(&self.root())
     }
 
     /// # Panics
-    /// Where something beside the workspace is not as it was.
+    /// If something beside the workspace has changed.
     pub fn check_outside(&self) {
         let kept = BTreeMap::from([(self.beside("outside/kept.txt"), b"kept\n".to_vec())]);
         assert_eq!(
@@ -110,7 +110,7 @@ impl World {
         assert_eq!(names("").count(), 7, "something is beside the folders of the user");
     }
 
-    /// Makes the workspace what it was.
+    /// Restores the workspace's files.
     pub fn restore(&self, files: &BTreeMap<PathBuf, Vec<u8>>) {
         if self.files() == *files {
             return;
@@ -124,7 +124,7 @@ impl World {
     }
 }
 
-/// Every file below `folder`, by its path; what a link leads to is not looked at.
+/// Every file below `folder` by path. Links are not followed.
 fn files_below(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let (mut found, mut folders) = (BTreeMap::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -142,7 +142,7 @@ fn files_below(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// Says yes to everything.
+/// Approves everything.
 struct Yes;
 
 impl Approver for Yes {
@@ -151,7 +151,7 @@ impl Approver for Yes {
     }
 }
 
-/// Calls a tool, with leave for everything, and checks what holds for every result.
+/// Calls a tool with every approval, and checks the rules for all results.
 pub fn call(runtime: &Runtime, name: &str, arguments: Value) -> ToolResult {
     let caller = Caller::default();
     let shown = arguments.to_string();
