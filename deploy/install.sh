@@ -1,10 +1,10 @@
 #!/bin/sh
-# Installs the program of a release into ~/.local/bin, or into the folder DIR/bin.
+# Installs the program of a release into ~/.local/bin, or into DIR/bin.
 #
 #     sh install.sh FROM [DIR]
 #
-# FROM is the release: the address of its files, or a folder with them. The archive for this machine must have the hash that SHA256SUMS of the
-# release has for it; otherwise nothing is installed. Needs curl or wget for an address, tar, gzip, and sha256sum or shasum.
+# FROM is the address of the release's files, or a folder with them. Nothing is installed unless the archive for this machine has its hash
+# in the release's SHA256SUMS. Needs curl or wget for an address, tar, gzip, and sha256sum or shasum.
 set -eu
 
 fail() {
@@ -43,7 +43,7 @@ hash_of() {
     echo "${sum%% *}"
 }
 
-# The kind of machine. A program for musl is linked statically, so it also runs where the C library is unknown.
+# The target triple. Programs for musl are statically linked, so they also run where the C library is unknown.
 triple() {
     case $(uname -m) in
         x86_64 | amd64) cpu=x86_64 ;;
@@ -86,7 +86,7 @@ tar -xzf "$work/$archive" -C "$work"
 mkdir -p "$bin"
 cp "$work/lsp-tools/lsp-tools" "$new"
 version=$("$new" --version) || fail "the program for $kind does not run on this machine; nothing was installed"
-# In one step, as a program that runs cannot be written into.
+# Replaces the program in one step, since a running program cannot be overwritten.
 mv -f "$new" "$bin/lsp-tools"
 echo "installed $version as $bin/lsp-tools"
 case :$PATH: in

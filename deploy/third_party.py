@@ -23,7 +23,7 @@ TARGETS = tomllib.loads((ROOT / "deny.toml").read_text())["graph"]["targets"]
 LICENCE = re.compile(r"^(UN)?LICEN[CS]E|^COPYING|^COPYRIGHT|^NOTICE", re.IGNORECASE)
 # Of these folders of a crate nothing is compiled.
 APART = {"tests", "test", "benches", "bench", "examples", "docs", "fuzz", ".github"}
-# Licences that this repository has the text of, for crates that name one of them and come without its text.
+# Licences whose text this repository has, for crates that name one and lack its text.
 OWN = [("Apache-2.0", "LICENSE-APACHE"), ("MIT", "LICENSE-MIT")]
 HEAD = """# Third-party software
 
@@ -43,7 +43,7 @@ def metadata(targets=TARGETS):
 
 
 def shipped(data):
-    """The packages below ours, over all dependencies but those of tests and build scripts."""
+    """The packages below ours, without dependencies of tests and build scripts."""
     nodes = {node["id"]: node for node in data["resolve"]["nodes"]}
     root = data["resolve"]["root"]
     found, open_ends = set(), [root]
@@ -58,13 +58,13 @@ def shipped(data):
 
 
 def same(text):
-    """Lines without blanks at their ends, so that texts that differ in nothing else are one."""
+    """The text without trailing blanks, so that texts which differ only in them are equal."""
     lines = [line.rstrip() for line in text.replace("\r\n", "\n").split("\n")]
     return "\n".join(lines).strip("\n")
 
 
 def texts(package):
-    """The texts in a crate, by the file's path there."""
+    """The licence texts in a crate, by their path there."""
     folder = Path(package["manifest_path"]).parent
     found = {}
     for path in sorted(folder.rglob("*")):
@@ -79,7 +79,7 @@ def texts(package):
 
 
 def standard_texts(package):
-    """For a crate without a text: that of the licence it names, with its authors where the text has a place for them."""
+    """For a crate without a text: that of its licence, with the crate's authors if the text has a place for them."""
     for licence, name in OWN:
         if re.search(rf"\b{re.escape(licence)}\b", package["license"] or ""):
             text = same((ROOT / name).read_text())
@@ -98,7 +98,7 @@ def document(packages, libraries):
         without = "" if found else "; it comes without a text, so the licence's own is below"
         list_of_all.append(f"- {title}: {package['license'] or 'see its text'}{without}\n")
         for path, text in (found or standard_texts(package)).items():
-            # Many differ in nothing but where lines break.
+            # Many differ only in line breaks.
             users = groups.setdefault(" ".join(text.split()), (text, []))[1]
             users.append(f"{title} ({path})")
     for title, path in libraries.items():
@@ -112,7 +112,7 @@ def document(packages, libraries):
 
 
 def main(libraries={}):
-    """Writes the file; `libraries` are the paths of licences, by name, of what else is linked."""
+    """Writes the file; `libraries` maps names of other linked libraries to the paths of their licences."""
     packages = shipped(metadata())
     text = document(packages, libraries)
     FILE.parent.mkdir(exist_ok=True)

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# Tests of a build that uses nothing of Linux's own, which shows what the program does on other Unix systems.
+# Tests a build without Linux-only features, like on other Unix systems.
 #
 #     tests/portable.sh [FILTER…]        (just portable)
 #
-# Left out are the tests of what such a system does not have, above all the sandbox: without it their commands would end any process.
+# Left out are tests of features that such systems lack, above all the sandbox: without it, their commands could kill any process.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
 export LSP_TOOLS_PORTABLE=1
-# Apart from the program that hosts may have registered by its path.
+# Separate from the program that hosts may have registered by its path.
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target/portable}"
 filters=("$@")
 [ $# -gt 0 ] || filters=(edit_tools:: explore:: faults:: file_tools:: first_contact:: mounted:: process:: symbol_names::)
 for filter in "${filters[@]}"; do
     case $filter in
-        attacks* | bash_tool* | kill* | limits*) echo "portable: $filter needs the sandbox of Linux" >&2 && exit 2 ;;
+        attacks* | bash_tool* | kill* | limits*) echo "portable: $filter needs Linux's sandbox" >&2 && exit 2 ;;
     esac
 done
 cargo test --lib

@@ -1,27 +1,27 @@
 #!/bin/sh
-# The tests that `cargo test` leaves out because each takes seconds: those marked `#[ignore = "slow: just slow"]`, and the corpus of
-# fuzzing. Parts of names restrict them: tests/slow.sh changes:: install::
+# The tests that `cargo test` leaves out because each takes seconds: those marked `#[ignore = "slow: just slow"]`, and the fuzzing
+# corpus. Parts of names select tests: tests/slow.sh changes:: install::
 set -eu
 
 cd "$(dirname "$0")/.."
 
-# The functions behind the marks.
+# The functions with the mark.
 names=$(find src tests -name '*.rs' -exec awk '
     /#\[ignore = "slow: just slow"\]/ { marked = 1; next }
     marked && match($0, /fn [a-z0-9_]+/) { print substr($0, RSTART + 3, RLENGTH - 3); marked = 0 }
 ' {} +)
 
-# Their whole names, by which libtest runs them and no others.
+# Their full names, so that libtest runs exactly these.
 tests=$(cargo test --quiet --lib --test integration -- --ignored --list | sed -n 's/: test$//p' |
     awk -F:: -v marked="$names" '
         BEGIN { split(marked, list, "\n"); for (place in list) slow[list[place]] = 1 }
         $NF in slow { print }')
-# Without a name libtest would run every ignored test there is.
+# Without names, libtest would run all ignored tests.
 [ -n "$tests" ] || { echo "slow.sh: no test is marked as slow" >&2; exit 1; }
 
 if [ $# -gt 0 ]; then
     wanted=$(printf '%s\n' "$@")
-    tests=$(echo "$tests" | grep -F "$wanted") || { echo "slow.sh: no slow test has this in its name: $*" >&2; exit 1; }
+    tests=$(echo "$tests" | grep -F "$wanted") || { echo "slow.sh: no name of a slow test contains: $*" >&2; exit 1; }
 fi
 # shellcheck disable=SC2086
 cargo test --lib --test integration -- --ignored --exact $tests

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Lints and builds the program for Windows (x86_64, gnu) and tries it under Wine with ruff, ty, clangd, and pyright on Node.js.
+# Lints and builds the program for Windows (x86_64, gnu) and tests it under Wine with ruff, ty, clangd, and pyright on Node.js.
 #
 #     tests/windows.sh [build | PROGRAM]        (just windows)
 #
-# `build` tries nothing; a PROGRAM that is given, as of a release, is tried instead. The compiler, its sources, lints, the linker
+# `build` runs no tests; a PROGRAM, such as that of a release, is tested instead. The compiler, its sources, lints, the linker
 # and Wine are Debian's: rustc-web, rust-web-src, rust-web-clippy, gcc-mingw-w64-x86-64, g++-mingw-w64-x86-64, wine and wine64.
-# What Wine answers about files, locks and pipes is not what Windows answers: nothing here shows more than Wine does.
+# Wine differs from Windows in files, locks and pipes, so these tests only show the behaviour under Wine.
 set -euo pipefail
 
 program=
@@ -24,12 +24,12 @@ fail() {
 demand() {
     local tool
     for tool in "$@"; do
-        command -v "$tool" >/dev/null || fail "$tool is missing; see the head of this file"
+        command -v "$tool" >/dev/null || fail "$tool is missing; see the top of this file"
     done
 }
 
-# The standard library is built as well, because rustup has none of this target where there is no network for it. clippy's driver is
-# a compiler that lints besides, our own crate alone: one build shows both.
+# The standard library is also built, because rustup may be unable to fetch it for this target. clippy's driver compiles everything and
+# lints only our own crate, so one build does both.
 build() {
     demand x86_64-w64-mingw32-g++ /usr/bin/rustc /usr/bin/clippy-driver
     RUSTC=/usr/bin/rustc RUSTC_WORKSPACE_WRAPPER=/usr/bin/clippy-driver CLIPPY_ARGS="-Dwarnings__CLIPPY_HACKERY__" RUSTC_BOOTSTRAP=1 \
@@ -51,7 +51,7 @@ ended() {
 }
 trap ended EXIT
 
-# Wine 8 lacks the library by which Rust's standard library gets random numbers.
+# Wine 8 lacks the library from which Rust's standard library gets random numbers.
 random() {
     cat >"$work/random.c" <<'C'
 #include <windows.h>
@@ -61,7 +61,7 @@ C
     x86_64-w64-mingw32-gcc -shared -o "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" "$work/random.c" -ladvapi32
 }
 
-# ruff, ty and Node.js with npm in a folder on Wine's search path, clangd in another, and the packages of pyright in a third.
+# Installs ruff, ty and Node.js with npm into a folder on Wine's search path, clangd into another, and pyright's packages into a third.
 servers() {
     local bin="$work/bin"
     mkdir -p "$bin/node_modules/npm" "$work/node"
@@ -89,8 +89,8 @@ run() {
     timeout "$SECONDS_PER_COMMAND" wine "$program" "$@"
 }
 
-# Runs the program and demands its exit status and, in its output, a text. Standard output is read through a pipe, as shells do: a
-# daemon that kept the pipe open would hold up the command. Wine itself leaves the standard error of a program open in its children.
+# Runs the program and requires an exit status and a text in its output. Standard output is a pipe, as in shells: a daemon that kept it
+# open would block the command. Wine itself leaves a program's standard error open in its children.
 expect() {
     local status=$1 text=$2 output actual=0
     shift 2
@@ -98,7 +98,7 @@ expect() {
     output+=$(tr -d '\r' <"$work/errors")
     [ "$actual" = "$status" ] && grep -qF -- "$text" <<<"$output" && return
     printf '%s\n' "$output" >&2
-    fail "lsp-tools $*: exit status $actual instead of $status, or no \"$text\" in this"
+    fail "lsp-tools $*: exit status $actual instead of $status, or no \"$text\" in"
 }
 
 wineboot -i >/dev/null 2>&1
@@ -111,10 +111,10 @@ cd "$project"
 
 echo "the program and the machine"
 expect 0 "lsp-tools" --version
-# Node.js under Wine connects to nothing.
+# Node.js under Wine cannot use the network.
 expect 0 "pyright installed in" --no-daemon install --from "$(winepath -w "$work/packages-of-servers")" pyright
 expect 0 "tried under Wine only" --no-daemon doctor
-[ -z "$(compgen -G "$WINEPREFIX/drive_c/users/*/.local" || true)" ] || fail "the user's folders are those of another system"
+[ -z "$(compgen -G "$WINEPREFIX/drive_c/users/*/.local" || true)" ] || fail "the user's folders follow another system's conventions"
 
 echo "files"
 printf 'one\r\ntwo\r\n' >lines.txt
@@ -139,7 +139,7 @@ for name in 'C:a' '..\..\x' "$(winepath -w "$work")\\x"; do
     expect 2 "lies outside the workspace" --no-daemon read "$name"
 done
 expect 5 "is not edited" --no-daemon write '.LSP-TOOLS\lsp-tools.toml' --content x
-[ "$(find . -type f | wc -l)" = 7 ] || fail "there are other files than before: $(find . -type f)"
+[ "$(find . -type f | wc -l)" = 7 ] || fail "files have changed: $(find . -type f)"
 
 echo "questions"
 expect 0 "def compose(" --no-daemon hover 'greet\app.py:9:13'
@@ -158,7 +158,7 @@ cd "$project"
 settings=$(compgen -G "$WINEPREFIX/drive_c/users/*/AppData/Roaming" | head -n 1)/lsp-tools
 mkdir -p "$settings"
 echo 'prefer.python = ["ty"]' >"$settings/lsp-tools.toml"
-# As ty renders the documentation, in which "Args" stands.
+# Only ty renders "Args" like this.
 expect 0 "Arguments" --no-daemon hover greet/app.py:9:13
 rm "$settings/lsp-tools.toml"
 
@@ -168,7 +168,7 @@ expect 0 "lsp_hover" daemon status
 python3 - "$program" <<'PY'
 import json, os, subprocess, sys
 
-# Where Python is pyenv's, it adds its version to the environment, and another environment has another daemon.
+# pyenv sets its version in the environment, and a daemon belongs to one environment.
 environment = {name: value for name, value in os.environ.items() if name != "PYENV_VERSION"}
 command = ["wine", sys.argv[1], "mcp"]
 server = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -205,7 +205,7 @@ done
 launched=$(timeout "$SECONDS_PER_COMMAND" wine node.exe "$(winepath -w "$work/packages/node_modules/lsp-tools/bin/lsp-tools.js")" --version 2>"$work/errors" | tr -d '\r') || true
 [[ $launched = "lsp-tools "* ]] || fail "npm's launcher says \"$launched\": $(cat "$work/errors")"
 
-# Wine takes a moment to forget a process that has ended.
+# Wine takes a moment to remove an ended process.
 for _ in $(seq 50); do
     left=$(ps -eo stat,args | grep -E '^[^Z].*(lsp-tools|node|ruff|ty|clangd)\.exe' | grep -vF tests/windows.sh || true)
     [ -n "$left" ] || break

@@ -27,6 +27,7 @@ function resolve(from, name) {
       const to = require.resolve(candidate, { paths: [path.dirname(from)] })
       return path.isAbsolute(to) && !to.includes(`${path.sep}node_modules${path.sep}`) ? to : undefined
     } catch {
+      // Try the next candidate.
     }
   }
 }

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Checks a change in CI: what a pull or merge request breaks, and everything where there is none.
+# Checks a change in CI: the new findings of a pull or merge request, or all findings without one.
 #
 # Variables, all optional:
-#   LSP_TOOLS_BASE      the commit that the change is compared with; else the one that GitHub or GitLab names
-#   LSP_TOOLS_SHARD     only the part I/N; else GitLab's CI_NODE_INDEX of CI_NODE_TOTAL. The first checks the whole of a difference
-#   LSP_TOOLS_SEVERITY  leave out what is less severe: error, warning, information, hint
-#   LSP_TOOLS_REPORTS   the folder of the reports, lsp-tools-reports by default
+#   LSP_TOOLS_BASE      the commit to compare with; by default, the base that GitHub or GitLab names
+#   LSP_TOOLS_SHARD     only part I/N; by default, GitLab's CI_NODE_INDEX of CI_NODE_TOTAL. Part 1 checks the whole of a comparison
+#   LSP_TOOLS_SEVERITY  the lowest severity to report: error, warning, information, hint
+#   LSP_TOOLS_REPORTS   the folder for reports, by default lsp-tools-reports
 #
-# It prints the findings, writes them to lsp-tools.sarif, gl-code-quality-report.json and junit.xml in the folder of reports (a part I of N
-# to lsp-tools-I.sarif and so on), and ends with the exit status of `lsp-tools check`.
-# What variables hold is never run: names of branches are anybody's.
+# Prints the findings, writes them to lsp-tools.sarif, gl-code-quality-report.json and junit.xml in the report folder (part I of N
+# to lsp-tools-I.sarif and so on), and exits with the status of `lsp-tools check`.
+# The values of variables are never run: branch names are untrusted.
 set -euo pipefail
 
 reports=${LSP_TOOLS_REPORTS:-lsp-tools-reports}
@@ -19,8 +19,8 @@ fail() {
     exit 2
 }
 
-# The first parent of the merge that GitHub checks out for a pull request, which a shallow clone names although it lacks it; else the branch.
-# A merge that is the last commit of the request itself has another first parent.
+# For GitHub's merge of a pull request, its first parent, which a shallow clone names although it lacks it; otherwise the base branch.
+# If the last commit of the request is itself a merge, its first parent is unrelated.
 github_base() {
     local parents
     mapfile -t parents < <(git cat-file commit HEAD | sed -n '/^$/q; s/^parent //p')
@@ -31,26 +31,26 @@ github_base() {
     fi
 }
 
-# What the change is compared with; nothing where there is no request.
+# The base of the comparison; empty outside of requests.
 named_base() {
     if [ -n "${LSP_TOOLS_BASE:-}" ]; then
         printf '%s\n' "$LSP_TOOLS_BASE"
     elif [ -n "${GITHUB_BASE_REF:-}" ]; then
         github_base
     elif [ -n "${CI_MERGE_REQUEST_TARGET_BRANCH_SHA:-}" ]; then
-        # Of pipelines for merged results, which check out a merge with this commit.
+        # For pipelines of merged results, which check out a merge with this commit.
         printf '%s\n' "$CI_MERGE_REQUEST_TARGET_BRANCH_SHA"
     else
         printf '%s\n' "${CI_MERGE_REQUEST_DIFF_BASE_SHA:-}"
     fi
 }
 
-# The commit that a name stands for.
+# The commit of a revision name.
 commit() {
     git rev-parse --verify --quiet --end-of-options "$1^{commit}"
 }
 
-# Brings a commit that a shallow clone lacks.
+# Fetches a commit that a shallow clone lacks.
 fetch() {
     local branch=${1#refs/remotes/origin/}
     if [[ $1 =~ ^[0-9a-f]{40,64}$ ]]; then
@@ -67,7 +67,7 @@ base_commit() {
     commit "$base" >/dev/null || fetch "$base" >&2 || true
     found=$(commit "$base") || fail "the commit $base, with which this change is compared, is not in this clone" \
         "fetch all of it (GitHub: actions/checkout with fetch-depth: 0; GitLab: GIT_DEPTH: 0), or set LSP_TOOLS_BASE"
-    # What others did on the branch since is no part of the change. A shallow clone does not know where it began.
+    # Excludes later changes on the base branch. A shallow clone does not know the merge base.
     fork=$(git merge-base "$found" HEAD 2>/dev/null) || fork=$found
     printf '%s\n' "$fork"
 }
@@ -79,8 +79,8 @@ fi
 
 words=(check --no-daemon)
 base=$(named_base)
-# A difference concerns few files, so that one machine is done with it before several have started their servers. And of a part, whose
-# server has not opened what other parts changed, pyright was seen to answer for the earlier files what holds for the later ones.
+# A comparison covers few files, so one machine finishes before several have started their servers. Also, if other parts' changed files
+# are not open in its server, pyright was observed to report findings of the old files.
 if [ -n "$base" ] && [ -n "$shard" ]; then
     if [ "${shard%%/*}" != 1 ]; then
         printf 'lsp-tools: the first of the parts checks the whole difference\n' >&2
@@ -101,13 +101,13 @@ if [ -n "${LSP_TOOLS_SEVERITY:-}" ]; then
 fi
 
 mkdir -p "$reports"
-# Neither this check nor git takes reports for files of the project.
+# Excludes the reports from this check and from git.
 printf '*\n' >"$reports/.gitignore"
 part=${shard:+-${shard%%/*}}
 sarif=$reports/lsp-tools$part.sarif
 gitlab=$reports/gl-code-quality-report$part.json
 junit=$reports/junit$part.xml
-# Those of an earlier check are none of this one.
+# Removes the reports of an earlier check.
 rm -f "$sarif" "$gitlab" "$junit"
 words+=(--report "sarif=$sarif" --report "gitlab=$gitlab" --report "junit=$junit")
 if [ -n "${GITHUB_ACTIONS:-}" ]; then

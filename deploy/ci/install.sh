@@ -2,10 +2,10 @@
 # Installs lsp-tools and the language servers that a check in CI needs.
 #
 # Variables:
-#   LSP_TOOLS_VERSION  the version, exactly: 0.1.0. Where it is installed already, nothing is fetched
-#   LSP_TOOLS_PACKAGE  a wheel (a file or an address) in the place of PyPI's
-#   LSP_TOOLS_SERVERS  languages and servers, with spaces between: python ruff
-#   LSP_TOOLS_HOME     the folder that the program is put into, ~/.lsp-tools-ci by default
+#   LSP_TOOLS_VERSION  the exact version, such as 0.1.0. Nothing is downloaded if it is installed
+#   LSP_TOOLS_PACKAGE  a wheel (a file or an address) instead of PyPI's
+#   LSP_TOOLS_SERVERS  languages and servers, separated by spaces: python ruff
+#   LSP_TOOLS_HOME     the folder for the program, by default ~/.lsp-tools-ci
 set -euo pipefail
 
 home=${LSP_TOOLS_HOME:-$HOME/.lsp-tools-ci}
@@ -19,13 +19,13 @@ fail() {
     fail "LSP_TOOLS_VERSION names no version; give one, 0.1.0, so that every run has the same"
 
 if [ "$(lsp-tools --version 2>/dev/null)" != "lsp-tools $LSP_TOOLS_VERSION" ]; then
-    # Isolated (-I): else Python would take modules from the checkout, which is anybody's.
+    # Isolated mode (-I) prevents imports from the checkout, which is untrusted.
     python3 -I -m venv "$home"
     "$home/bin/python" -I -m pip install --quiet --disable-pip-version-check "${LSP_TOOLS_PACKAGE:-lsp-tools==$LSP_TOOLS_VERSION}"
     export PATH="$home/bin:$PATH"
     found=$(lsp-tools --version)
     [ "$found" = "lsp-tools $LSP_TOOLS_VERSION" ] || fail "installed was $found, wanted $LSP_TOOLS_VERSION"
-    # For the steps that follow on GitHub; GitLab runs them in one shell, which has to know the folder itself.
+    # For later steps on GitHub. GitLab runs all in one shell and sets PATH itself.
     [ -z "${GITHUB_PATH:-}" ] || printf '%s\n' "$home/bin" >>"$GITHUB_PATH"
 fi
 

@@ -1,6 +1,6 @@
-"""Tries .pre-commit-hooks.yaml with the real pre-commit and the real pyright, in a repository of its own (just pre-commit-check).
+"""Tries .pre-commit-hooks.yaml with the real pre-commit and the real pyright, in a separate repository (just pre-commit-check).
 
-Both are put below target/ the first time. Nothing of the user's settings is used, and nothing is left running.
+Both are installed below target/ on the first run. The user's settings are not used, and no process is left running.
 """
 
 import os
@@ -16,13 +16,13 @@ TOOLS = TARGET / "pre-commit"
 PRE_COMMIT = "pre-commit==4.4.0"
 CLEAN = "def greet(name: str) -> str:\n    return name\n"
 CALLER = "from greet import greet\n\nprint(greet('you'))\n"
-# The same file with another type, which its caller does not give.
+# The same file with another type, which breaks its caller.
 CHANGED = "def greet(name: int) -> str:\n    return str(name)\n"
 WRONG = "count: int = 'one'\n"
 
 
 def run(words, folder, environment, expected):
-    """Runs a command and returns what it printed; its success is what is expected of it."""
+    """Runs a command and returns its output; `expected` tells whether it must succeed."""
     done = subprocess.run(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
     if (done.returncode == 0) != expected:
         sys.exit(f"pre-commit-check: {' '.join(map(str, words))} ended with {done.returncode}:\n{done.stdout}")
@@ -45,7 +45,7 @@ def environment_in(home):
 
 
 def hooks_repository(folder, environment):
-    """A repository that has our hooks alone, as pre-commit clones it; its commit."""
+    """A repository with only our hooks, as pre-commit clones it; its commit."""
     folder.mkdir()
     (folder / ".pre-commit-hooks.yaml").write_bytes((ROOT / ".pre-commit-hooks.yaml").read_bytes())
     for words in [["init", "-q"], ["add", "."], ["commit", "-qm", "hooks"]]:

@@ -1,8 +1,8 @@
-"""Reads the files of CI systems as these do, in a second; deploy/check runs it with the PyYAML that it has.
+"""Parses the files for CI systems, in a second; deploy/check runs it with the PyYAML that it installs.
 
     target/deploy-tools/bin/python deploy/ci/test.py
 
-That the scripts work is for tests/ci, that the hooks do for pre_commit.py.
+tests/ci tests the scripts, pre_commit.py the hooks.
 """
 
 import os
@@ -18,7 +18,7 @@ SCRIPT = re.compile(r"/([\w-]+\.sh)\"")
 
 class Files(unittest.TestCase):
     def scripts_in(self, lines):
-        """Claims that each line runs one script that is there, and nothing else."""
+        """Claims that each line runs one existing script and nothing else."""
         for line in lines:
             self.assertRegex(line, r'^"\$[A-Z_]+(/\.\./ci)?/[\w-]+\.sh"$')
             script = ROOT / "deploy/ci" / SCRIPT.search(line)[1]

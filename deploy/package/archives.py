@@ -1,4 +1,4 @@
-"""Archives with the same bytes at any time and for any user. Entries map a name to a path and an executable flag."""
+"""Reproducible archives, independent of time and user. Entries map a name to a path and an executable flag."""
 
 import gzip
 import tarfile
@@ -10,7 +10,7 @@ def mode(runs):
 
 
 def tar(file, entries, time):
-    """Writes a tar archive, compressed by gzip, whose files all have `time`, in seconds."""
+    """Writes a gzip-compressed tar archive whose files all have `time`, in seconds."""
     with file.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=time) as packed, tarfile.open(fileobj=packed, mode="w") as archive:
         for name, (path, runs) in entries.items():
             entry = tarfile.TarInfo(name)
@@ -20,10 +20,10 @@ def tar(file, entries, time):
 
 
 def zipped(file, entries):
-    """Writes a zip archive, whose files all have the format's first day."""
+    """Writes a zip archive whose files all have the format's first day."""
     with zipfile.ZipFile(file, "w") as archive:
         for name, (path, runs) in entries.items():
             entry = zipfile.ZipInfo(name)
-            # A regular file, by the first bits.
+            # The first bits mark a regular file.
             entry.external_attr = (0o100000 | mode(runs)) << 16
             archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED, compresslevel=9)

@@ -2,9 +2,9 @@
 
     python3 deploy/package/check.py [wheel] [npm] [deb] [mcp]        (just package-check)
 
-Nothing of the machine's own is used but its system programs: the home folder is empty and there are no settings. In each environment the
-program says its version, finds a word, answers with its exit status, and does the first command of the README, word by word and with
-the output that the README shows. That one installs a language server, so it needs the network.
+Of the machine, only system programs are used: the home folder is empty and there are no settings. In each environment, the program
+prints its version, finds a word, returns its exit status, and runs the README's first command, with the README's output. That command
+installs a language server, so it needs the network.
 """
 
 import difflib
@@ -31,14 +31,14 @@ ROOT = names.ROOT
 OUT = ROOT / "target/packages"
 CARGO = names.CARGO
 LICENCES = ["LICENSE-APACHE", "LICENSE-MIT", "THIRD-PARTY.md"]
-# Variables that are somebody's settings; others, as for a proxy, belong to the machine.
+# Variables of a user's settings. Others, such as a proxy's, belong to the machine.
 SETTINGS = re.compile(r"^(XDG_|GIT_|PYTHON|NODE_|CARGO|RUST|LSP_TOOLS|VIRTUAL_ENV)")
-# An installation of a server, on a slow line.
+# The time limit of a server's installation on a slow connection, in seconds.
 PATIENCE = 600
 
 
 class Wrong(Exception):
-    """What a package does otherwise than it should."""
+    """A package's deviation from the expected behaviour."""
 
 
 def claim(holds, what):
@@ -50,11 +50,11 @@ def same(what, expected, found):
     """Fails with the difference between two texts."""
     if expected != found:
         lines = difflib.unified_diff(expected.splitlines(), found.splitlines(), "expected", "found", lineterm="")
-        raise Wrong(f"{what} is not as it should be:\n" + "\n".join(lines))
+        raise Wrong(f"{what} differs:\n" + "\n".join(lines))
 
 
 def first_command():
-    """The words after `lsp-tools` of the README's first command, and its output."""
+    """The arguments of the README's first command, and its output."""
     found = re.search(r"```sh\ncargo run -- ([^\n]*)\n```.*?```text\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     if not found:
         sys.exit("package-check: README.md has no command `cargo run -- …` with its output below; tell check.py what its first command is now")
@@ -63,7 +63,7 @@ def first_command():
 
 @contextmanager
 def empty_place():
-    """A folder with an empty home and a project, which is the README's example, and the environment of a command there."""
+    """A folder with an empty home and the README's example project, and the environment for commands there."""
     with tempfile.TemporaryDirectory(prefix="lsp-tools-package-") as name:
         place = Path(name)
         for folder in ["home", "run", "environment"]:
@@ -71,20 +71,20 @@ def empty_place():
         shutil.copytree(ROOT / "fixtures/python", place / "project/fixtures/python")
         environment = {key: value for key, value in os.environ.items() if not SETTINGS.match(key)}
         own = {"HOME": str(place / "home"), "XDG_RUNTIME_DIR": str(place / "run"), "LANG": "C.UTF-8"}
-        # npm otherwise asks whether there is a newer npm.
+        # Disables npm's update check.
         yield place, environment | own | {"npm_config_update_notifier": "false"}
 
 
 def run(command, folder, environment, status=0):
-    """What a command writes; it must end with `status`."""
+    """The output of a command, which must end with `status`."""
     words = [str(word) for word in command]
     done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
-    claim(done.returncode == status, f"{' '.join(words)}: status {done.returncode} and not {status}\n{done.stdout}{done.stderr}")
+    claim(done.returncode == status, f"{' '.join(words)}: status {done.returncode} instead of {status}\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
 def try_program(command, place, environment):
-    """The program, which starts by the words of `command`, on the project."""
+    """Runs the program, started by `command`, on the project."""
     project = place / "project"
 
     def said(*words, status=0):
@@ -98,13 +98,13 @@ def try_program(command, place, environment):
     try:
         same(f"the README's first command, {' '.join(words)}", output, said(*words))
     finally:
-        # The daemon outlives the command that started it, and not its folders.
+        # The daemon outlives its command, but not its folders.
         said("daemon", "stop", "--all")
 
 
 def only(pattern):
     found = sorted(OUT.glob(pattern))
-    claim(len(found) == 1, f"there is not one file {pattern} in target/packages but {len(found)}; make them anew with: just package")
+    claim(len(found) == 1, f"target/packages has {len(found)} files {pattern} instead of one; rebuild them with: just package")
     return found[0]
 
 
@@ -123,15 +123,15 @@ def check_wheel():
         claim(f"mcp-name: {names.mcp_name()} " in text, "the wheel's description does not name its entry in the MCP Registry")
         try_program([venv / "bin/lsp-tools"], place, environment)
         run([venv / "bin/python", "-m", "pip", "uninstall", "-y", names.PYPI], place, environment)
-        claim(not (venv / "bin/lsp-tools").exists(), "pip uninstall has left the program")
+        claim(not (venv / "bin/lsp-tools").exists(), "pip uninstall left the program")
 
 
 def check_npm():
     tarballs = sorted(OUT.glob("*.tgz"))
-    claim(len(tarballs) >= 2, "the npm packages are not all in target/packages; make them anew with: just package")
+    claim(len(tarballs) >= 2, "target/packages lacks npm packages; rebuild them with: just package")
     with empty_place() as (place, environment):
         folder = place / "environment"
-        # Without a description of the folder npm fails at packages of which one needs the other.
+        # Without a package.json in the folder, npm fails at packages that depend on each other.
         (folder / "package.json").write_text('{"private": true}\n')
         quiet = ["--offline", "--no-audit", "--no-fund", "--loglevel=error"]
         run(["npm", "install", *quiet, *tarballs], folder, environment)
@@ -139,7 +139,7 @@ def check_npm():
         [program] = packages.glob(f"{names.NPM_SCOPE}/*/bin/lsp-tools")
         for name in LICENCES:
             claim((program.parent.parent / name).is_file(), f"the npm package with the program has no {name}")
-        # Where it is installed, as people call it there.
+        # From its own folder, as users call it.
         same("npx", f"lsp-tools {CARGO['version']}\n", run(["npx", "--offline", names.NPM, "--version"], folder, environment))
         try_program([packages / ".bin/lsp-tools"], place, environment)
 
@@ -152,12 +152,12 @@ def check_deb():
             (root / "var/lib/dpkg" / folder).mkdir(parents=True)
         (root / "var/lib/dpkg/status").touch()
         if os.geteuid() == 0:
-            # What it depends on is not in that root, and nothing there is needed.
+            # Its dependencies are not in that root and not needed there.
             run(["dpkg", f"--root={root}", "--force-depends", "--install", made], place, environment)
             state = run(["dpkg-query", f"--admindir={root / 'var/lib/dpkg'}", "-W", "-f=${Status} ${Version}", names.DEBIAN], place, environment)
-            same("dpkg's word", f"install ok installed {CARGO['version']}-1", state)
+            same("dpkg's status", f"install ok installed {CARGO['version']}-1", state)
         else:
-            print("deb: unpacked only, as dpkg installs for root alone", flush=True)
+            print("deb: only unpacked, as dpkg installs only as root", flush=True)
             run(["dpkg", "-x", made, root], place, environment)
         for name in LICENCES:
             there = [root / "usr/share/doc/lsp-tools" / f"{name}{end}" for end in ["", ".gz"]]
@@ -179,7 +179,7 @@ def check_deb():
 
 
 def check_mcp():
-    """The bundle starts as a host starts it, and `server.json` has its hash."""
+    """Starts the bundle as a host does, and compares its hash in `server.json`."""
     made = only("*.mcpb")
     registry.check(OUT)
     entry = json.loads((OUT / "server.json").read_text())
@@ -202,7 +202,7 @@ def check_mcp():
 
 
 def listed_tools(command, place, environment):
-    """The names of the tools of an MCP server."""
+    """The names of an MCP server's tools."""
     about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "package-check", "version": "1"}}
     messages = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about},
@@ -210,7 +210,7 @@ def listed_tools(command, place, environment):
         {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
     ]
     with subprocess.Popen(command, cwd=place, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
-        # A server that does not answer is ended, and its output with it.
+        # A server that does not answer is killed, which also ends its output.
         end = threading.Timer(PATIENCE, server.kill)
         end.start()
         try:
@@ -228,7 +228,7 @@ def listed_tools(command, place, environment):
 
 
 def check_archive():
-    """The archive is laid out as Cargo.toml tells cargo binstall."""
+    """Checks that the archive has the layout that Cargo.toml declares for cargo binstall."""
     told = CARGO["metadata"]["binstall"]
     host = make.compiler("host")
     fill = {"{ name }": CARGO["name"], "{ bin }": CARGO["name"], "{ version }": CARGO["version"], "{ target }": host, "{ binary-ext }": ""}
@@ -252,7 +252,7 @@ def main(kinds):
     for kind in kinds or CHECKS:
         try:
             CHECKS[kind]()
-            print(f"{kind}: as it should be", flush=True)
+            print(f"{kind}: passed", flush=True)
         except (Wrong, OSError, subprocess.TimeoutExpired) as error:
             failed = True
             print(f"{kind}: {error}", file=sys.stderr, flush=True)

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// Runs the program `lsp-tools`, which lies in a package of its own for each kind of machine: npm installs the one that fits, as an optional
-// dependency of this package. Nothing is downloaded here, and no script runs when the package is installed.
+// Runs the program `lsp-tools` from the package for this kind of machine, an optional dependency of
+// this package that npm selects. Nothing is
+// downloaded here, and no script runs at installation.
 "use strict";
 
 const { spawn } = require("node:child_process");
@@ -8,12 +9,15 @@ const { constants } = require("node:os");
 const { dirname, join } = require("node:path");
 const { optionalDependencies: programs, version } = require("../package.json");
 
-// What a shell answers where a program is not there, and where it cannot be run: the program itself uses neither.
+// A shell's exit statuses for a missing and for a non-executable program: the program itself uses
+// neither.
 const NOT_FOUND = 127;
 const NOT_RUNNABLE = 126;
 
-// Those that ask a process to end, or tell a daemon something. A terminal sends them to the program as well, which takes two for one. On Windows
-// they are never sent on: a console tells every program in it, and `kill` would end the program at once.
+// Signals that ask a process to end or notify a daemon. A terminal also sends them to the program,
+// which treats two as one. On Windows they
+// are not forwarded: a console notifies every program in it, and `kill` would end the program at
+// once.
 const PASSED_ON = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR2"];
 
 function fail(status, ...lines) {
@@ -59,7 +63,7 @@ function findProgram() {
 
 const program = findProgram();
 let child;
-// Before the program starts: a signal that came in between would end this process alone.
+// Registered before the program starts: a signal in between would end only this process.
 for (const signal of PASSED_ON) process.on(signal, () => process.platform === "win32" || child.kill(signal));
 child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
 

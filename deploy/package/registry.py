@@ -1,4 +1,4 @@
-"""Writes what hosts of MCP servers install from: a bundle (.mcpb) with the program, and the `server.json` of the MCP Registry.
+"""Writes the files from which hosts install MCP servers: a bundle (.mcpb) with the program, and the `server.json` of the MCP Registry.
 
     python3 deploy/package/make.py mcp
 
@@ -21,7 +21,7 @@ import names
 import npm
 
 MCPB = "2.1.2"
-# A linter that holds the schemas that the Registry has released, and the Registry's rules beyond them.
+# A linter that includes the Registry's released schemas and its further rules.
 SKILLSAW = "0.22.0"
 TOOLS = names.ROOT / "target/package-tools"
 # The newest schema that the Registry has released.

@@ -1,12 +1,12 @@
-"""Makes all files of a release, in target/release-files: programs for several kinds of machine, their packages, notes, a bill of materials, the
-install script, and the hashes of all these.
+"""Makes all files of a release in target/release-files: programs for several kinds of machine, their packages, notes, a bill of materials,
+the install script, and hashes of all these.
 
     python3 deploy/package/release.py [TRIPLE…]        (just release-files)
 
-cargo-zigbuild builds for a machine of any kind on one of any other: zig brings a C compiler, a linker and the C libraries. For Windows these are
-mingw-w64's, from the packages gcc-mingw-w64-x86-64 and g++-mingw-w64-x86-64. Rust's standard library is built too, from the toolchain's component
-`rust-src`, so no toolchain for a target is needed. The same sources make the same bytes, whatever the folder and the time. Nothing is published.
-Programs for macOS are built and never run here. RUSTC names another rustc than the one on PATH.
+cargo-zigbuild cross-compiles: zig provides a C compiler, a linker and the C libraries. For Windows, mingw-w64 provides them, from the packages
+gcc-mingw-w64-x86-64 and g++-mingw-w64-x86-64. Rust's standard library is also built, from the toolchain's component `rust-src`, so that no
+toolchain for a target is needed. Builds are reproducible, independent of folder and time. Nothing is published. Programs for macOS are built
+but never run here. RUSTC names another rustc than the one on PATH.
 """
 
 import hashlib
@@ -28,24 +28,25 @@ ROOT = names.ROOT
 OUT = ROOT / "target/release-files"
 ZIG = "0.17.1"
 ZIGBUILD = "0.24.1"
-# The oldest glibc on which a program shall run: as old as Rust's own for it. It is the wheel's tag too.
+# The oldest supported glibc, as old as that of Rust's own targets. It is also the wheel's tag.
 GLIBC = "2.17"
 SYSTEMS = ["unknown-linux-gnu", "unknown-linux-musl", "apple-darwin"]
 WINDOWS = "x86_64-pc-windows-gnu"
 TRIPLES = [*(f"{cpu}-{system}" for cpu in ["x86_64", "aarch64"] for system in SYSTEMS), WINDOWS]
-# What zig links into a program, by the file of its licence in the package `ziglang`.
+# The libraries that zig links into a program, by the path of their licence in the package
+# `ziglang`.
 LIBRARIES = {"musl": "lib/libc/musl/COPYRIGHT", "glibc's start files": "lib/libc/glibc/LICENSES", "LLVM's libunwind": "lib/libunwind/LICENSE.TXT", "zig's compiler_rt": "LICENSE"}
-# What is linked into the program for Windows, by the files of Debian's packages.
+# The libraries linked into the program for Windows, by their licence files in Debian's packages.
 MINGW = {"mingw-w64's runtime": "/usr/share/doc/mingw-w64-common/copyright", "libgcc and libstdc++": "/usr/share/doc/gcc-mingw-w64-base/copyright"}
-# Without `rust-src` cargo would say this in a way that helps nobody.
+# The component `rust-src`, checked first because cargo's error message does not name it.
 SOURCES = "lib/rustlib/src/rust"
 
 
 def flags(triple, folders):
-    """The flags of rustc for the program of a kind of machine."""
+    """The flags of rustc for one kind of machine."""
     words = [f"--remap-path-prefix={folder}={name}" for folder, name in folders.items()]
     if triple.endswith("-musl"):
-        # zig brings the C library and what starts a program. The address is unknown in advance, as that of other programs.
+        # zig provides the C library and the start files. The program is position-independent, like others.
         words += ["-Clink-self-contained=no", "-Clink-arg=-pie"]
     if triple.endswith("-darwin"):
         words.append(f"-Clink-arg=-F{frameworks.write(make.TOOLS / 'frameworks')}")
@@ -55,12 +56,12 @@ def flags(triple, folders):
 
 
 def zig():
-    """The folder of the commands of zig and cargo-zigbuild."""
+    """The folder of the programs zig and cargo-zigbuild."""
     return make.environment_of(f"zig-{ZIG}-{ZIGBUILD}", f"ziglang=={ZIG}", f"cargo-zigbuild=={ZIGBUILD}")
 
 
 def license_texts(triples):
-    """Writes target/THIRD-PARTY.md with what is linked besides crates."""
+    """Writes target/THIRD-PARTY.md, including the linked libraries that are not crates."""
     linked = {}
     if set(triples) != {WINDOWS}:
         [folder] = zig().parent.glob("lib/python*/site-packages/ziglang")
@@ -77,12 +78,12 @@ def build(triple):
         sys.exit(f"release: {sysroot} has no sources of the standard library; run: rustup component add rust-src")
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
     cargo_home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
-    # Of two that fit, rustc takes the last.
+    # If two match, rustc uses the last.
     folders = {ROOT: ".", cargo_home: "cargo", sysroot / SOURCES: "rust", target: "target"}
     c_folders = {cargo_home: "cargo", target: "target"}
     environment = os.environ | {
         "CARGO_TARGET_DIR": str(target),
-        # A stable toolchain takes -Z with it.
+        # Allows -Z options with a stable toolchain.
         "RUSTC_BOOTSTRAP": "1",
         f"CARGO_TARGET_{triple.upper().replace('-', '_')}_RUSTFLAGS": flags(triple, folders),
         f"CFLAGS_{triple.replace('-', '_')}": " ".join(f"-ffile-prefix-map={folder}={name}" for folder, name in c_folders.items()),
@@ -90,9 +91,9 @@ def build(triple):
     if triple != WINDOWS:
         environment |= {"PATH": f"{zig()}:{os.environ['PATH']}", "CARGO_ZIGBUILD_CACHE_DIR": str(make.TOOLS / "zigbuild-cache")}
     if triple.endswith("-darwin"):
-        # rustc would look for Xcode, and for a program of LLVM's to strip with: these programs keep their symbols.
+        # rustc would need Xcode, and a strip program of LLVM: these programs keep their symbols.
         environment |= {"SDKROOT": "/", "CARGO_PROFILE_DIST_STRIP": "false"}
-    # It would take the place of the flags for the target.
+    # It would replace the flags for the target.
     environment.pop("RUSTFLAGS", None)
     glibc = f".{GLIBC}" if triple.endswith("-linux-gnu") else ""
     command = ["cargo", "build" if triple == WINDOWS else "zigbuild", "--profile=dist", "--locked", "-Zbuild-std=std,panic_unwind", f"--target={triple}{glibc}"]
@@ -101,14 +102,14 @@ def build(triple):
 
 
 def sums(folder):
-    """Writes SHA256SUMS over the files of `folder`, as `sha256sum --check` and install.sh read it."""
+    """Writes SHA256SUMS over the files of `folder`, for `sha256sum --check` and install.sh."""
     files = sorted(path for path in folder.iterdir() if path.name != "SHA256SUMS")
     lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files]
     (folder / "SHA256SUMS").write_text("".join(lines))
 
 
 def collect(out, programs, kinds=()):
-    """Fills `out` anew with the files of a release of `programs`, paths by triple."""
+    """Fills the emptied folder `out` with the release files of `programs`, paths by triple."""
     shutil.rmtree(out, ignore_errors=True)
     make.make(out, programs, kinds)
     (out / f"{names.NAME}-{names.VERSION}.cdx.json").write_text(sbom.document(list(programs), make.epoch()))

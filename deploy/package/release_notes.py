@@ -1,8 +1,8 @@
-"""Prints what CHANGELOG.md says about a version, without its heading, as the notes of its release.
+"""Prints the section of a version in CHANGELOG.md, without its heading, as release notes.
 
     python3 deploy/package/release_notes.py [VERSION]        (just release-notes)
 
-Without a version it is Unreleased.
+Without a version, it prints Unreleased.
 """
 
 import re

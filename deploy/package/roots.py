@@ -1,10 +1,10 @@
-"""Installs the release of target/release-files on systems without Rust, and asks for a hover there.
+"""Installs the release of target/release-files on systems without Rust, and requests a hover there.
 
     python3 deploy/package/roots.py        (just release-check)
 
-The systems are folders: a minimal Debian, and one that has nothing but Debian's static busybox and musl, as Alpine does not lie in Debian's
-mirror. Programs for arm64 run in a Debian under qemu-user. The language server is ty, which is linked statically. Needs root, debootstrap,
-qemu-user-static, Linux 6.7 and the network; an installation that takes over ten seconds fails.
+The systems are folders: a minimal Debian, and one with only Debian's static busybox and musl, in place of Alpine, which Debian's mirror
+lacks. Programs for arm64 run in a Debian under qemu-user. The language server is ty, which is linked statically. Needs root, debootstrap,
+qemu-user-static, Linux 6.7 and the network. An installation that takes over ten seconds fails.
 """
 
 import hashlib
@@ -26,14 +26,14 @@ RELEASE = ROOT / "target/release-files"
 MIRROR = "http://deb.debian.org/debian"
 SUITE = "bookworm"
 TY = "0.0.108"
-# How the kernel is told of it, by the package qemu-user-static.
+# The kernel's registration of the emulator, from the package qemu-user-static.
 EMULATOR = "/usr/lib/binfmt.d/qemu-aarch64.conf"
-# Seconds for an installation.
+# The maximum time of an installation, in seconds.
 AT_MOST = 10
-# Seconds for a command under emulation.
+# The timeout of a command under emulation, in seconds.
 PATIENCE = 600
 HOVER = "hover fixtures/python/greet/app.py:9:13"
-# The documentation as ty renders it. A text search, which answers without a server, shows it as it is written.
+# The documentation as rendered by ty. A text search, the fallback without a server, shows the source text.
 ANSWER = "Arguments\n\nperson\nwho is greeted; a host gets more honour than a guest."
 
 
@@ -72,7 +72,7 @@ def debian(folder, *options):
 
 
 def with_musl(folder):
-    """A system with the programs of busybox, and musl for others."""
+    """A system with busybox's programs, and musl for others."""
     packages = folder.parent / "packages"
     packages.mkdir()
     run(["apt-get", "download", "-q", "busybox-static", "musl"], cwd=packages)
@@ -80,14 +80,14 @@ def with_musl(folder):
         run(["dpkg-deb", "-x", package, folder])
     for name in ["dev", "proc", "tmp", "root", "usr/local/bin", "usr/bin", "bin", "sbin"]:
         (folder / name).mkdir(parents=True, exist_ok=True)
-    # As the kernel numbers it; a debootstrap makes its own.
+    # With the kernel's device number; a debootstrap creates its own.
     os.mknod(folder / "dev/null", 0o666 | stat.S_IFCHR, os.makedev(1, 3))
     (folder / "dev/null").chmod(0o666)
     run(["chroot", folder, "/bin/busybox", "--install", "-s"])
 
 
 def inside(folder, script, emulator=None):
-    """What a shell in a system says, and the seconds that it took. An emulator is registered for that shell only, in a user namespace."""
+    """Runs a shell script in a system. Returns its output and duration. An emulator is registered for that shell only, in a user namespace."""
     begun = time.monotonic()
     shell = ["chroot", folder, "/usr/bin/env", "-i", "HOME=/root", "PATH=/root/.local/bin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "sh", "-euc", script]
     own = ["unshare", "--fork", "--pid", "--mount", f"--mount-proc={folder}/proc"]
@@ -100,11 +100,11 @@ def inside(folder, script, emulator=None):
 
 
 def installed(folder, what, script, emulator=None):
-    """Installs in a system, and asks for a hover there."""
+    """Installs in a system, and requests a hover there."""
     said, seconds = inside(folder, script, emulator)
     if seconds > AT_MOST:
         fail(f"{what}: it took {seconds:.1f} s to install")
-    # qemu does not emulate all that the daemon asks the kernel for.
+    # qemu does not emulate all system calls of the daemon.
     ask = f"lsp-tools --no-daemon {HOVER}" if emulator else f"lsp-tools {HOVER}; lsp-tools daemon stop --all >/dev/null"
     answer, asked = inside(folder, f"cd /project; {ask}", emulator)
     if ANSWER not in answer:
@@ -113,7 +113,7 @@ def installed(folder, what, script, emulator=None):
 
 
 def provide(folder, server):
-    """Puts the release, a project and the language server into a system."""
+    """Copies the release, a project and the language server into a system."""
     shutil.copytree(RELEASE, folder / "release")
     shutil.copytree(ROOT / "fixtures/python", folder / "project/fixtures/python")
     (folder / "usr/local/bin").mkdir(parents=True, exist_ok=True)
@@ -128,7 +128,7 @@ def main():
     for line in (RELEASE / "SHA256SUMS").read_text().splitlines():
         digest, _, name = line.partition("  ")
         if hashlib.sha256((RELEASE / name).read_bytes()).hexdigest() != digest:
-            fail(f"{name} is not the file that SHA256SUMS has the hash of")
+            fail(f"{name} does not match its hash in SHA256SUMS")
     triples = [path.name.removeprefix(f"{names.NAME}-").removesuffix(".tar.gz") for path in RELEASE.glob("*.tar.gz")]
     with tempfile.TemporaryDirectory(prefix="lsp-tools-roots-") as folder:
         place = Path(folder)
@@ -147,7 +147,8 @@ def main():
             architecture = run(["dpkg", "--print-architecture"]).strip()
             installed(place / "debian", "Debian, dpkg", f"dpkg --install /release/*_{architecture}.deb 2>&1")
         if here != "aarch64" and any(triple.startswith("aarch64") for triple in triples):
-            # Unpacked but not configured, which takes minutes under emulation and adds nothing.
+            # Unpacked but not configured: configuring takes minutes under emulation and is not
+            # needed.
             debian(place / "arm64", "--foreign", "--arch=arm64")
             provide(place / "arm64", ty(place, "aarch64"))
             for triple in (triple for triple in triples if triple.startswith("aarch64")):

@@ -1,8 +1,8 @@
-"""Prints a bill of materials in the format CycloneDX: the crates that are compiled into the program, as target/THIRD-PARTY.md lists them.
+"""Prints a CycloneDX bill of materials: the crates compiled into the program, as in target/THIRD-PARTY.md.
 
     python3 deploy/package/sbom.py [TRIPLE…]
 
-Without a TRIPLE it is that of the systems that deny.toml names. Hashes are those of Cargo.lock.
+Without a TRIPLE, it covers the systems in deny.toml. Hashes are those of Cargo.lock.
 """
 
 import json
@@ -24,18 +24,18 @@ def reference(package):
 
 
 def component(package, kind="library"):
-    """A crate as a component. Without an SPDX expression its licence is a text, which THIRD-PARTY.md has."""
+    """A crate as a component. Without an SPDX expression, its licence is a text in THIRD-PARTY.md."""
     said = {"type": kind, "bom-ref": reference(package), "name": package["name"], "version": package["version"]}
     if package["description"]:
         said["description"] = " ".join(package["description"].split())
-    # The separator of old crates.
+    # The separator in old crates.
     licence = (package["license"] or "").replace("/", " OR ")
     said["licenses"] = [{"expression": licence} if licence else {"license": {"name": package["license_file"] or "unknown"}}]
     return said | {"purl": reference(package)}
 
 
 def document(triples, epoch):
-    """The bill of the program for `triples`, with a time in seconds."""
+    """The bill of materials of the program for `triples`, with a timestamp in seconds."""
     data = third_party.metadata(triples)
     packages = third_party.shipped(data)
     root = next(package for package in data["packages"] if package["id"] == data["resolve"]["root"])
@@ -45,13 +45,13 @@ def document(triples, epoch):
     for package in packages:
         digest = hashes[package["name"], package["version"]]
         components.append(component(package) | ({"hashes": [{"alg": "SHA-256", "content": digest}]} if digest else {}))
-    # The standard library has the version of the compiler.
+    # The standard library has the compiler's version.
     release = make.compiler("release")
     standard = {"type": "library", "bom-ref": f"pkg:generic/rust-std@{release}", "name": "std", "version": release}
     standard |= {"licenses": [{"expression": "MIT OR Apache-2.0"}], "purl": f"pkg:generic/rust-std@{release}"}
     below = {}
     for node in (node for node in data["resolve"]["nodes"] if node["id"] in known):
-        # As `shipped` has it, without those of tests and build scripts.
+        # Like `shipped`, without dependencies of tests and build scripts.
         used = [entry["pkg"] for entry in node["deps"] if any(kind["kind"] is None for kind in entry["dep_kinds"])]
         below[known[node["id"]]] = sorted({known[package] for package in used if package in known})
     below[reference(root)].append(standard["bom-ref"])

@@ -1,9 +1,9 @@
-"""Tries what makes the packages on a stand-in for the program, which takes seconds; deploy/check runs it, and so CI. The first time it puts
-mcpb and skillsaw below target/package-tools.
+"""Tests the packaging scripts on a stand-in for the program, in seconds; deploy/check and CI run it. The first run installs mcpb and
+skillsaw below target/package-tools.
 
     python3 deploy/package/test.py
 
-That the real packages work is for check.py.
+check.py tests the real packages.
 """
 
 import functools
@@ -36,7 +36,7 @@ ROOT = names.ROOT
 CARGO = names.CARGO
 DEPENDENCIES = tomllib.loads((ROOT / "Cargo.toml").read_text())["dependencies"]
 TRIPLE = f"{platform.machine()}-unknown-linux-gnu"
-# Says what it was given, and ends as it is told.
+# Prints its arguments, and ends as the first one tells.
 STAND_IN = """#!/bin/sh
 case $1 in
     say) shift; printf '%s\\n' "$@" ;;
@@ -69,7 +69,7 @@ class Npm(Packed):
         cls.tarballs = npm.make(out, {TRIPLE: cls.program})
         cls.place = cls.folder / "place"
         cls.place.mkdir()
-        # Without a description of the folder npm fails at packages of which one needs the other.
+        # Without a package.json in the folder, npm fails at packages that depend on each other.
         (cls.place / "package.json").write_text('{"private": true}\n')
         quiet = ["--offline", "--no-audit", "--no-fund", "--loglevel=error"]
         environment = os.environ | {"HOME": str(cls.folder), "npm_config_update_notifier": "false"}
@@ -82,7 +82,7 @@ class Npm(Packed):
         return subprocess.run(command, input=text, capture_output=True, text=True, timeout=60)
 
     def copy(self):
-        """The installed packages, to be spoiled, and the launcher there."""
+        """A copy of the installed packages for damage, and the launcher there."""
         copy = Path(tempfile.mkdtemp(dir=self.folder)) / "node_modules"
         shutil.copytree(self.packages, copy, symlinks=True)
         return copy, copy / ".bin/lsp-tools"
@@ -121,7 +121,7 @@ class Npm(Packed):
 
     def test_a_signal_reaches_the_program_whose_end_is_waited_for(self):
         with subprocess.Popen([self.launcher, "wait"], stdout=subprocess.PIPE, text=True, start_new_session=True) as child:
-            # Ends both if they do not end by themselves, so that a failure is no endless wait for a line.
+            # Kills both if they do not end, so that a failure does not wait for a line forever.
             end = threading.Timer(60, os.killpg, [child.pid, signal.SIGKILL])
             end.start()
             try:
@@ -154,7 +154,7 @@ class Npm(Packed):
         packages, launcher = self.copy()
         [machine] = (packages / names.NPM_SCOPE).iterdir()
         there = packages / names.NPM_SCOPE / f"{machine.name}-musl"
-        # A system with musl, as Node.js sees it.
+        # A system with musl, as Node.js reports it.
         preload = self.folder / "musl.js"
         preload.write_text("process.report.getReport = () => ({ header: {} });\n")
         command = ["node", "--require", str(preload), str(launcher), "say", "x"]
@@ -228,7 +228,7 @@ class Registry(Packed):
 
 
 class Release(Packed):
-    """The files of a release of stand-ins, and what install.sh makes of them."""
+    """The release files of stand-ins, and their installation by install.sh."""
 
     @classmethod
     def setUpClass(cls):
@@ -236,7 +236,7 @@ class Release(Packed):
         cls.program.write_text(f"#!/bin/sh\necho '{names.NAME} {names.VERSION}'\n")
         cls.program.chmod(0o755)
         cls.programs = {triple: cls.program for triple in release.TRIPLES}
-        # Debian packages need cargo-deb, which takes minutes to build; check.py has them.
+        # Debian packages need cargo-deb, which takes minutes to build; check.py covers them.
         cls.kinds = [kind for kind in make.MAKERS if kind != "deb"]
         cls.files = cls.folder / "files"
         release.collect(cls.files, cls.programs, cls.kinds)
@@ -280,7 +280,7 @@ class Release(Packed):
 
     def test_a_second_time_all_bytes_are_the_same(self):
         again = self.folder / "again"
-        # As under another user, on another day.
+        # Like another user on another day.
         mask = os.umask(0o077)
         try:
             os.utime(self.program, (1, 1))
@@ -362,7 +362,7 @@ class Release(Packed):
             self.assertIn(said, done.stderr)
 
     def test_a_mac_gets_the_program_of_its_processor(self):
-        # A release without it says which archive a machine asks for.
+        # If a release lacks the archive for a machine, the error names that archive.
         for processor, triple in [("arm64", "aarch64-apple-darwin"), ("x86_64", "x86_64-apple-darwin")]:
             files = self.spoiled()
             sums = (files / "SHA256SUMS").read_text()

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The official MCP conformance suite against our own server with the suite's fixtures (server/): both requirement sets,
-# over HTTP and, through bridge.mjs, over standard streams; and what needs none of the fixtures against the program
-# itself. Then the MCP Inspector looks whether every schema of the whole tool list can be used by all hosts (`--strict`). Fails on any
-# required scenario that fails, and on any finding of the Inspector.
+# Runs the official MCP conformance suite against our server with the suite's fixtures (server/): both requirement sets, over HTTP
+# and, through bridge.mjs, over standard streams. Scenarios without fixtures run against the program itself. Then the MCP Inspector
+# (`--strict`) checks that all hosts can use every schema of the full tool list. Fails if a required scenario fails or the Inspector
+# reports a finding.
 #
 #   tests/conformance/run.sh            all
 #   tests/conformance/run.sh http       a part: http, stdio, ordinary, strict
@@ -15,10 +15,10 @@ readonly ROOT=$PWD HOME_OF_SUITE=$PWD/target/conformance
 readonly SUITE=@modelcontextprotocol/conformance@0.2.0-alpha.12 NODE=node@24
 readonly INSPECTOR=@modelcontextprotocol/inspector@2.12.0
 readonly SETS=(2025-11-25 2026-07-28)
-# Scenarios that look at the HTTP transport itself: over standard streams it is the bridge that they would look at.
+# Scenarios of the HTTP transport itself: over standard streams they would test the bridge.
 readonly OF_HTTP=(dns-rebinding-protection server-session-lifecycle server-sse-polling server-sse-multiple-streams
     http-header-validation http-custom-header-server-validation tasks-request-headers)
-# Scenarios that every server must pass as it is.
+# Scenarios that every server must pass without fixtures.
 readonly WITHOUT_FIXTURES=(server-initialize ping tools-list resources-list prompts-list caching sep-2164-resource-not-found
     input-required-result-unsupported-methods)
 
@@ -54,7 +54,7 @@ stop() {
 }
 trap stop EXIT
 
-# A workspace of its own.
+# Creates a separate workspace.
 stage() {
     stop
     scene=$(mktemp -d)
@@ -63,7 +63,7 @@ stage() {
     export LSP_TOOLS_DATA_DIR=$scene/data
 }
 
-# Starts the server there, on a port that it says on its first line.
+# Starts the server there, on the port that it prints on its first line.
 start() {
     stage
     local -a command=("$fixtures" http)
@@ -82,7 +82,7 @@ start() {
     fail "the server does not listen"
 }
 
-# One requirement set on one transport.
+# Runs one requirement set on one transport.
 check() {
     local transport=$1 set=$2 log=$HOME_OF_SUITE/$1-$2.txt
     start "$transport"
@@ -92,18 +92,18 @@ check() {
     ONLY=$only SKIPPED="${OF_HTTP[*]}" "$node" "$ROOT/tests/conformance/verdict.mjs" "$transport" "$set" "$log"
 }
 
-# What the Inspector's command line says of one method; its findings are its exit status.
+# Runs the Inspector's command line for one method; findings make it fail.
 inspect() {
     (cd "$scene/project" && MCP_CATALOG_PATH=$scene/catalog.json MCP_INSPECTOR_SECRET_STORE=memory \
         "$node" "$inspector" --cli "${target[@]}" "$@" --format json) >"$log" 2>&1 </dev/null ||
         { tail -40 "$log" >&2 && fail "the Inspector has findings: $*"; }
 }
 
-# The schemas of all tools as hosts of every kind can use them, and a skill whose files are what its manifest says; in both eras.
+# Checks all tool schemas for hosts of every kind, and that a skill's files match its manifest, in both protocol versions.
 check_strictly() {
     local era log=$HOME_OF_SUITE/strict.txt
     stage
-    # The Inspector hands no variables on.
+    # The Inspector does not pass on environment variables.
     local -a target=(env "LSP_TOOLS_STATE_DIR=$scene/state" "LSP_TOOLS_CONFIG_DIR=$scene/config"
         "LSP_TOOLS_CACHE_DIR=$scene/cache" "LSP_TOOLS_DATA_DIR=$scene/data" "$server" mcp --no-daemon --profile all)
     mkdir -p "$scene/config/skills/tidy"
@@ -133,7 +133,7 @@ main() {
             check "$part" "$set" || failed=1
         done
     done
-    [ "$failed" = 0 ] || fail "not all required scenarios passed; what the suite said is in $HOME_OF_SUITE"
+    [ "$failed" = 0 ] || fail "not all required scenarios passed; the suite's output is in $HOME_OF_SUITE"
 }
 
 main "$@"

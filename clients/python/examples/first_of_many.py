@@ -13,7 +13,7 @@ async def main(symbol: str, *folders: str) -> None:
         calls = {asyncio.create_task(client.lsp_hover(at=symbol)): folder for folder, client in clients.items()}
         done, others = await asyncio.wait(calls, timeout=120, return_when=asyncio.FIRST_COMPLETED)
         for call in others:
-            # The program is told, and its client can be asked again.
+            # Cancels the request too; the client remains usable.
             call.cancel()
         await asyncio.gather(*others, return_exceptions=True)
         for call in done:

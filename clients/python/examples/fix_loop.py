@@ -4,7 +4,7 @@ import sys
 
 from lsp_tools_client import Client
 
-# In place of what proposes fixes: a script, a person, a model.
+# Stands for a source of fixes: a script, a person, a model.
 FIXES = {
     "reportAttributeAccessIssue": [("titel", "title")],
     "reportUndefinedVariable": [("return count + 1", "return 1")],

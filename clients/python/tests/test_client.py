@@ -14,7 +14,7 @@ import lsp_tools_client as lsp
 from lsp_tools_client.client import find_program
 
 STAGE = Path(os.environ["CLIENTS_STAGE"])
-# Holds the pipe open until it is ended.
+# Holds the pipe open until it is killed.
 LONG = "exec >pipe; echo begun; sleep 600"
 LINE = '"""Greets everybody."""\n'
 
@@ -25,7 +25,7 @@ class ClientTest(unittest.TestCase):
         shutil.copytree(STAGE / "fixture", self.project)
         os.mkfifo(self.project / "pipe")
         self.program = find_program()
-        # Its status is 1 if none runs.
+        # The status is 1 if no daemon runs.
         self.addCleanup(run, [self.program, "daemon", "stop", "--all"], capture_output=True)
 
     def daemon(self) -> int:

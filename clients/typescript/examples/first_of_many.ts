@@ -6,7 +6,7 @@ const clients = folders.map((workspace) => new Client({ workspace }));
 const others = new AbortController();
 const calls = clients.map((client) => client.lsp_hover({ at }, { signal: others.signal, timeoutMs: 120_000 }));
 const [first, place] = await Promise.race(calls.map(async (call, place) => [await call, place] as const));
-// The programs are told, and their clients can be asked again.
+// Cancels the requests too; the clients remain usable.
 others.abort();
 const cancelled = (await Promise.allSettled(calls)).filter(({ status }) => status === "rejected");
 console.log(`${folders[place]}: ${first.value.contents.split("\n")[1]}`);

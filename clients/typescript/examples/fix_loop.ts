@@ -1,7 +1,7 @@
 /** Repairs the errors of a folder: tries fixes for each and keeps one that removes errors and adds none: FOLDER SUBFOLDER. */
 import { Client } from "lsp-tools-client";
 
-// In place of what proposes fixes: a script, a person, a model.
+// Stands for a source of fixes: a script, a person, a model.
 const FIXES: Record<string, [string, string][]> = {
   reportAttributeAccessIssue: [["titel", "title"]],
   reportUndefinedVariable: [["return count + 1", "return 1"]],

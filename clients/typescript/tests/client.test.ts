@@ -10,7 +10,7 @@ import * as lsp from "lsp-tools-client";
 
 const STAGE = process.env.CLIENTS_STAGE ?? "";
 const PACKAGED = process.env.CLIENTS_PACKAGED ?? "";
-// Holds the pipe open until it is ended.
+// Holds the pipe open until it is killed.
 const command = "exec >pipe; echo begun; sleep 600";
 const LINE = '"""Greets everybody."""\n';
 let workspace = "";
