@@ -118,8 +118,8 @@ const STREAMS_TS: &str = "export class Source {\n  public push(): number;\n  pub
                           export class Sink {\n  push(): number {\n    return 2;\n  }\n}\n\nexport class Pipe extends Sink {\n  \
                           override push(): number {\n    return new Source().push() + new Sink().push();\n  }\n}\n";
 
-/// Checks servers of which some state no class of a method: methods of one file are no overloads,
-/// and every name that the error lists is accepted.
+/// Checks servers of which some report no class for a method: methods of one file are not
+/// overloads, and every name that the error lists is accepted.
 async fn check_candidates_of_one_file(cases: &[(&str, &str, &str)]) {
     for &(server, file, text) in cases {
         let project = Project::new([(file, text), ("tsconfig.json", "{}"), ("pyproject.toml", "")]);

@@ -25,7 +25,7 @@ fn shop() -> Project {
         ("shop/cart.py", CART),
         ("shop/use.py", USER),
         ("made.py", "VERSION = 1\n"),
-        // Without it the packages of this machine's interpreter count.
+        // Without it, the interpreter of this machine determines the packages.
         (".venv/pyvenv.cfg", VENV),
         (PACKAGE, "one: int = 1\n"),
     ]);
@@ -33,8 +33,7 @@ fn shop() -> Project {
     project
 }
 
-/// The parts of a check that must not depend on where it comes from, and whether it comes from the
-/// store.
+/// The parts of a check that must not depend on its source, and whether it comes from the store.
 async fn check(project: &Project, root: PathBuf) -> (Value, bool) {
     let shop = project.opening().servers(&SERVERS).workspace(root).open();
     let answer = shop.answer("lsp_diagnostics", json!({"paths": ["."]})).await;
@@ -232,10 +231,10 @@ async fn check_of_equal_tree_needs_no_server_and_check_of_changed_tree_does() {
             assert!(!check(&project, root.clone()).await.1, "{what} is stored");
         }
         back();
-        assert_eq!(stored_check(&project, root.clone()).await, first, "after {what}, taken back");
+        assert_eq!(stored_check(&project, root.clone()).await, first, "after {what}, undone");
     }
     write("README.md", "# Shop\n");
-    // Prose is nothing that a server reads.
+    // Servers do not read prose.
     assert_eq!(stored_check(&project, root.clone()).await[0], first[0]);
 }
 
@@ -266,7 +265,7 @@ async fn broken_and_foreign_entries_of_the_store_are_not_used() {
         fs::write(&entry, broken).expect("the entry");
         let (again, is_stored) = check(&project, project.root()).await;
         assert_eq!((again, is_stored), (first.clone(), false), "{broken:.20}");
-        // A whole entry takes its place.
+        // A valid entry replaces it.
         assert_eq!(stored_check(&project, project.root()).await, first);
     }
     fs::remove_file(&entry).expect("the entry");
@@ -314,7 +313,7 @@ fn store_is_shown_emptied_and_switched_off() {
     assert!(entries(&project).is_empty());
 }
 
-/// The texts that a random edit gives each file; the empty ones stand for no file.
+/// The texts that a random edit gives each file; an empty text stands for a missing file.
 const STATES: [(&str, &[&str]); 9] = [
     ("shop/cart.py", &[CART, "def total(n: str) -> str:\n    return n\n", "total: int = 3\n"]),
     ("shop/use.py", &[USER, "import made\nimport lib\n\nx: str = made.VERSION\n", ""]),
@@ -334,8 +333,8 @@ const STATES: [(&str, &[&str]); 9] = [
     (".venv/pyvenv.cfg", &[VENV, "home = /usr/bin\nversion = 3.12.1\n"]),
 ];
 
-/// After each random edit, of which many take the last one back, compares what the store says with
-/// servers that have just been started.
+/// After each random edit, many of which undo the last one, compares the store's answer with those
+/// of fresh servers.
 async fn soak(servers: &'static [&'static str], steps: usize, seed: u64) {
     let (project, anew) = (shop(), Project::new([]));
     anew.write_settings("");
@@ -351,7 +350,7 @@ async fn soak(servers: &'static [&'static str], steps: usize, seed: u64) {
     };
     let mut random = seed;
     let mut next = |below: usize| {
-        // Knuth's generator; its high bits are the random ones.
+        // Knuth's generator, of which only the high bits are random.
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (random >> 33) as usize % below
     };

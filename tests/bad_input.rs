@@ -45,8 +45,8 @@ fn run<A: AsRef<OsStr>>(project: &Project, arguments: &[A]) -> Said {
     said
 }
 
-/// Words of the command line may come from anywhere; a CI system must not find its own commands in
-/// an error.
+/// Words of the command line may come from anywhere; an error must not contain commands of a CI
+/// system.
 #[test]
 fn usage_error_shows_words_of_the_command_line_escaped() {
     let project = project();
@@ -110,7 +110,7 @@ fn position_outside_text_error_names_what_exists() {
     assert!(said("a.scr:4294967296:1", 2).contains("4294967296 is too large for a line or column"));
     assert!(said("a.scr:1:nosuch", 2).contains("a.scr does not contain the name `nosuch`"));
     assert!(said("nosuch.scr:1:1", 2).contains("`nosuch.scr` does not exist"));
-    // The end of a line and the empty last line are places, with nothing to say about them.
+    // The end of a line and the empty last line are valid positions without a symbol.
     assert_eq!(run(&project, &["hover", "a.scr:3:1"]).code, Some(1));
 }
 
@@ -199,7 +199,7 @@ fn unreadable_file_error_names_permission() {
     fs::set_permissions(project.path("a.scr"), fs::Permissions::from_mode(0o000)).expect("a mode");
     let root = rustix::process::geteuid().is_root();
     if root {
-        // Every file is readable for the superuser, so the program runs as another user.
+        // The superuser can read every file, so the program runs as another user.
         for folder in [project.beside(""), project.root(), project.beside("config")] {
             fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).expect("a mode");
         }
@@ -215,7 +215,7 @@ fn unreadable_file_error_names_permission() {
         }
         let output = match command.output() {
             Err(error) if root && error.kind() == std::io::ErrorKind::PermissionDenied => {
-                eprintln!("not tried: the program lies where only root may go");
+                eprintln!("not tried: only root can reach the program");
                 return;
             }
             output => output.expect("the program"),
@@ -312,7 +312,7 @@ fn file_deleted_and_recreated_is_found_or_reported_missing() {
     deleting.join().expect("the deleting thread");
 }
 
-/// Ends the deleting thread, also if the test fails.
+/// Ends the deleting thread, even if the test fails.
 struct StopOnDrop<'a>(&'a Stop);
 
 struct Stop(AtomicBool);

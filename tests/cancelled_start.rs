@@ -19,13 +19,13 @@ async fn cancelled_spawn_at_any_moment_leaves_no_processes() {
             () = microseconds(turn * 50) => given_up += 1,
         }
     }
-    assert!(given_up > 0, "every start was faster than its patience");
-    // The order of the last start may still be on its way, so that nothing yet is no proof.
+    assert!(given_up > 0, "no start was cancelled");
+    // The last start may still be in progress, so an absence now proves nothing.
     spawner.spawn(program("true", &[])).await.unwrap().wait().await;
     wait_until("nothing is left", Duration::from_secs(60), || marker.living() == 0);
 }
 
-/// Waits shorter than a timer's minimum of a millisecond, for starts that are quick.
+/// Waits for less than a timer's minimum of a millisecond.
 async fn microseconds(patience: u64) {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_micros(patience) {

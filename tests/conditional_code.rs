@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, TestWorkspace};
 
-/// The answer to a question about a 0-based position.
+/// The answer to a request at a 0-based position.
 async fn ask(
     workspace: &TestWorkspace,
     tool: &str,
@@ -34,7 +34,7 @@ pub async fn must_name(
         assert_eq!(verdict(&answer), "partial", "{tool}: {answer}");
         let notes = answer["notes"].to_string();
         assert!(notes.contains("skips in its configuration"), "{tool}: {answer}");
-        // Of a caller an answer names the function alone.
+        // An answer names callers only by their function.
         let named = left_out.iter().all(|place| notes.contains(place));
         assert!(named || tool == "lsp_calls", "{tool}: {answer}");
         let answer = ask(workspace, tool, path, other, more).await;
@@ -44,8 +44,8 @@ pub async fn must_name(
     }
 }
 
-/// A hover at `left_out` is not `complete`, nor is a definition that is not found, since the server
-/// skips that code; those at `known` are.
+/// A hover at `left_out` is not `complete`, and neither is an empty definition, since the server
+/// skips that code. Those at `known` are.
 pub async fn must_doubt_silence(
     workspace: &TestWorkspace,
     left_out: (&str, (u32, u32)),
@@ -53,9 +53,9 @@ pub async fn must_doubt_silence(
 ) {
     for tool in ["lsp_hover", "lsp_definition"] {
         let answer = ask(workspace, tool, left_out.0, left_out.1, json!({})).await;
-        // clangd knows definitions by their names alone, too.
+        // clangd also knows definitions by name.
         if tool == "lsp_hover" || answer["count"] == 0 {
-            // In a file of no crate the text answers.
+            // Text search answers for a file that belongs to no crate.
             assert!(["partial", "hints"].iter().any(|it| verdict(&answer) == it), "{tool}: {answer}");
             let reason = answer["server_status"]["detail"].to_string();
             let is_known = reason.contains("is in conditional code") || reason.contains("no active `mod`");

@@ -1,5 +1,5 @@
 //! `explore` on real servers: source, callers, tests, callees, implementations and errors in one
-//! answer; without a server, and with a small budget.
+//! answer. Also without a server, and with a small budget.
 
 use std::path::PathBuf;
 

@@ -286,7 +286,7 @@ fn missing_server_is_reported_once_and_only_for_language_asked() {
     }
     let (all, _) = said(&project, &["check"]);
     let languages = all.iter().filter_map(|line| line.strip_prefix("[LSP] ")?.split(':').next());
-    assert_eq!(languages.collect::<Vec<_>>(), ["python", "ruby"], "all code was asked about: {all:?}");
+    assert_eq!(languages.collect::<Vec<_>>(), ["python", "ruby"], "all code was checked: {all:?}");
     let answer = json(project.command(None), &["hover", "a.py:1:greet"]);
     let status = &answer["server_status"];
     assert_eq!(

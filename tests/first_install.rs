@@ -37,7 +37,7 @@ fn installed_by_name(project: &Project) -> BTreeMap<String, Vec<String>> {
         let installs = texts(&row["installs"]).into_iter().map(str::to_owned).collect();
         (own(&row["language"]), installs)
     });
-    // A language's name means its servers, also where a server is called so.
+    // A language's name stands for its servers, even if a server has that name.
     servers.chain(languages).collect()
 }
 
@@ -63,7 +63,7 @@ fn every_printed_install_command_brings_the_server_that_is_missing() {
         names.get(name).is_some_and(|servers| servers.iter().any(|installed| installed == server))
     };
     let mut commands = 0;
-    // Beside code, data languages are not checked.
+    // If there is code, data languages are not checked.
     for is_data in [true, false] {
         let project = Project::new([]);
         for (language, name) in sample_names().into_iter().filter(|(_, name)| is_of_data(name) == is_data) {
@@ -187,7 +187,7 @@ fn install_says_that_a_program_on_path_goes_on_answering() {
     let program = installed["items"][0]["program"].as_str().expect("a program");
     let setting = format!("server.ruff.command = [\"{program}\", \"server\"]");
     assert!(notes[0].contains(&setting), "{notes:?}");
-    // The setting does what the line says.
+    // The printed line is a valid setting.
     fs::write(project.beside("config").join("servers.toml"), format!("{setting}\n")).unwrap();
     let (_, doctor, _) = run(project.command(Some(&real_servers(&["ruff"]))), &["servers"]);
     assert!(doctor.to_string().contains(program), "{doctor}");
@@ -281,7 +281,7 @@ fn files_of_secondary_languages_lower_no_verdict_and_need_no_server() {
     );
     let (code, doctor, _) = run(project.command(None), &["doctor"]);
     assert_eq!((code, &doctor["well"]), (Some(0), &true.into()), "{doctor}");
-    // A caller that names such a file asks about it.
+    // A caller that names such a file requests its check.
     let (_, named, error) = run(project.command(None), &["check", "a.scr", "x.json"]);
     assert_eq!(named["verdict"], "partial", "{named}");
     assert!(error.contains("[LSP] json: "), "{error}");
@@ -369,5 +369,5 @@ fn server_starts_with_the_interpreter_of_its_installation_where_path_lacks_it() 
     assert!(!asked.exists(), "its files are those of a workspace that is not trusted");
     let checked = ask(&bare);
     assert_eq!(checked["verdict"], "complete", "{checked}");
-    assert_eq!(fs::read_to_string(&asked).unwrap(), "asked\n", "it is asked once");
+    assert_eq!(fs::read_to_string(&asked).unwrap(), "asked\n", "the shell runs once");
 }

@@ -84,7 +84,8 @@ async fn first_answer_after_cold_start_equals_later_or_is_not_complete() {
             }
         }
     }
-    // Caution is right where a server gives no sign, and no answer to hide behind.
+    // A cautious verdict is right if a server has no readiness signal; otherwise it hides an
+    // answer.
     let signs = ["pyright ", "basedpyright ", "typescript-language-server ", "clangd "];
     let wrong: Vec<&String> =
         cautious.iter().filter(|what| signs.iter().any(|sign| what.starts_with(sign))).collect();
@@ -126,7 +127,7 @@ const TOOLS: [(&str, bool); 9] = [
 ];
 
 /// The findings of an answer, without details that differ between two right answers; `None` if the
-/// server cannot tell.
+/// server does not know.
 fn findings(answer: &Value) -> Option<Value> {
     let state = answer["server_status"]["state"].as_str();
     if matches!(state, Some("unsupported" | "missing")) || answer["code"] == "unsupported" {
@@ -172,7 +173,7 @@ async fn put(project: &Project, server: &str, tool: &str, arguments: &Value, war
     let asked = || runtime.call(tool, arguments.clone());
     let mut answer = asked().await.value;
     if warm {
-        // A server that has had a minute, and every file.
+        // A server that has had a minute and every file.
         runtime.diagnose(vec![".".into()], None, 100).await.expect("a check");
         asked().await;
         answer = asked().await.value;

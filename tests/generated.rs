@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-/// Fails if the files of a generator differ from what it writes now.
+/// Fails if the files of a generator differ from its current output.
 fn check(generator: &str) {
     let mut command = Command::new("python3");
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(generator));

@@ -131,8 +131,8 @@ fn init_without_host_lists_hosts_found_and_command_that_is_left() {
     assert_eq!(run(&project, &["init", "gemini", "--hooks", "--instructions"]).status.code(), Some(0));
     let done = listed(&project, "gemini");
     assert_eq!((&done["next"], &done["instructions"]), (&Value::Null, &json!([project.path("GEMINI.md")])));
-    assert_eq!(listed(&project, "zed")["next"], Value::Null, "what is not here needs no command");
-    // Every name in the list is one that can be typed.
+    assert_eq!(listed(&project, "zed")["next"], Value::Null, "a host that is not installed needs no command");
+    // Every name in the list can be typed.
     for line in text(&nothing.stdout).lines().skip(1) {
         let host = line.split_whitespace().next().unwrap_or_default();
         let typed = run(&project, &["init", host, "--print"]);

@@ -66,7 +66,7 @@ fn living_with(marker: &str) -> usize {
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !holds() {
-        assert!(Instant::now() < deadline, "waited in vain until {what}");
+        assert!(Instant::now() < deadline, "timed out waiting until {what}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -140,7 +140,7 @@ fn installs_until_killed() {
 async fn install_killed_midway_keeps_old_version_and_is_cleaned_up() {
     let data = tempfile::tempdir().unwrap();
     let marker = data.path().to_str().unwrap();
-    // Something else under the same key is in use, so that the kill has something to break.
+    // Another program under the same key is in use, so that the kill has something to break.
     let before = server("normalizer", "{ pip = ['charset-normalizer==3.4.0'] }");
     let old = install(data.path(), "ruff", &before).await.unwrap();
     let real = old.program.canonicalize().unwrap();
@@ -156,7 +156,7 @@ async fn install_killed_midway_keeps_old_version_and_is_cleaned_up() {
     child.kill().unwrap();
     child.wait().unwrap();
     until("its tools have ended with it", || living_with(&format!("{marker}/servers/ruff")) == 0);
-    assert_eq!(old.program.canonicalize().unwrap(), real, "what was in use still is");
+    assert_eq!(old.program.canonicalize().unwrap(), real, "the used version is still there");
 
     let new = install(data.path(), "ruff", &ruff()).await.unwrap();
     assert!(!new.already);

@@ -17,7 +17,7 @@ fn named(path: &str, name: &str) -> Target {
     Target::NameInFile { path: path.into(), name: name.to_owned() }
 }
 
-/// The uses once jdtls has indexed its JDK: until then it may leave uses out, and the answer says so.
+/// The uses after jdtls has indexed its JDK: until then, it may omit uses, and the answer says so.
 async fn complete_uses(shop: &TestWorkspace, target: &Target) -> Answer<LocationsOutput> {
     for _ in 0..10 {
         let uses = shop.references(target.clone(), 100).await.expect("uses");

@@ -28,7 +28,7 @@ fn phases() -> Vec<Phase> {
     vec![
         Phase {
             name: "starting",
-            // Long enough that the answer is not there before the signal.
+            // Long enough that the signal comes before the answer.
             scenario: json!({"answers": {"initialize": {"delay_ms": 3_000}}}),
             reached: |log| log.starts() > 0,
             arguments: &["hover", "a.scr:1:1"],
@@ -143,7 +143,7 @@ fn sigterm_and_sigint_end_servers_before_program_exits() {
             });
             let code = status.and_then(|status| status.code());
             if phase.name == "shutting down" {
-                // It has its answer already, and only stops waiting for the servers.
+                // It has its answer already, and only waits for the servers to end.
                 assert_eq!(code, Some(0), "{told}");
                 wait_until(&format!("{told}: nothing is left"), AFTERLIFE, || run.living() == 0);
             } else {

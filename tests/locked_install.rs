@@ -177,7 +177,7 @@ fn npm_package_with_wrong_hash_is_refused() {
     let version = version("pyright");
     let expected = format!("pyright@{version} from npm does not match the lock of pyright");
     assert!(said.contains(&expected) && said.contains("it has sha512-"), "{said}");
-    // The lock's addresses are those of the public registry; the user's own registry is asked
+    // The lock's addresses are those of the public registry; the user's own registry is contacted
     // instead.
     let tarball = format!("/pyright/-/pyright-{version}.tgz");
     assert!(impostor.asked().contains(&tarball), "{:?}", impostor.asked());

@@ -1,4 +1,4 @@
-//! A missing server: the hints at start, and answers to questions that the text cannot answer
+//! A missing server: the hints at start, and answers to questions that text search cannot answer
 //! either.
 
 use std::io::{BufRead, BufReader, Write};

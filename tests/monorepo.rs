@@ -1,5 +1,5 @@
 //! Several projects in one workspace: uses across them are found if a server can know them, and
-//! reported otherwise.
+//! reported as missing otherwise.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -75,7 +75,7 @@ async fn references_missed_by_server_are_noted_and_answer_is_partial() {
     let note = "`shared` also occurs in 2 files that pyright did not list: services/api/api/__init__.py:1:20, \
                 services/jobs/jobs/__init__.py:1:20";
     assert_eq!(found.notes, [note], "neither comments nor strings count");
-    // Another project's function of the same name is another one.
+    // A function of the same name in another project is a different one.
     let own = references(&runtime, "services/api/api/__init__.py", "run").await;
     assert_eq!((own.verdict, own.output.count), (Verdict::Complete, 1), "{own:?}");
     runtime.shutdown().await;
@@ -96,7 +96,7 @@ async fn text_hits_elsewhere_make_answer_partial_if_server_is_unsure() {
         assert_eq!((found.verdict, files_of(&found)), (verdict, vec!["one.py"]), "{server}: {found:?}");
         let note = format!("`send` also occurs in 1 file that {server} did not list: two.py:2:11");
         assert_eq!(found.notes, [note]);
-        // A name that is known in one function only is used nowhere else, regardless of the text.
+        // A name known in only one function is used nowhere else, whatever the text.
         let local = references(&runtime, "two.py", "thing").await;
         assert_eq!((local.verdict, local.notes.as_slice()), (Verdict::Complete, [].as_slice()), "{server}");
         runtime.shutdown().await;
@@ -166,13 +166,13 @@ async fn references_and_implementations_across_typescript_packages_are_found_in_
         let expected = [("packages/app/src/main.ts", 2), ("packages/ui/src/index.ts", 1)];
         assert_eq!(files(&found), expected, "{layout}: {:?}", found.notes);
         assert_eq!((found.verdict, found.notes.as_slice()), (Verdict::Complete, [].as_slice()), "{layout}");
-        // It answers these from one project only, so it is asked in the other one, at a use with
-        // the same definition.
+        // The server answers these from one project only, so it gets a request in the other one, at
+        // a use with the same definition.
         let made =
             runtime.implementation(named("packages/ui/src/index.ts", "Shape")).await.expect("an answer");
         assert_eq!(files_of(&made), ["packages/app/src/main.ts"], "{layout}: {made:?}");
         assert_eq!(made.verdict, Verdict::Complete, "{layout}: {made:?}");
-        // A method of another class is no use of it.
+        // A method of another class is not a use of it.
         let made =
             runtime.implementation(named("packages/ui/src/index.ts", "Shape.area")).await.expect("an answer");
         let is_whole = files_of(&made) == ["packages/app/src/main.ts"];
@@ -268,11 +268,11 @@ async fn references_in_files_that_configuration_leaves_out_are_found() {
     }
 }
 
-/// The servers that were asked about a file, and the verdict.
+/// The servers that received a request about a file, and the verdict.
 async fn asked_servers(runtime: &Runtime, path: &str) -> (BTreeSet<String>, Verdict) {
     let answer = runtime.diagnose(vec![path.into()], None, 100).await.expect("a check");
     let found: Vec<&str> = answer.output.diagnostics.iter().map(|found| found.message.as_str()).collect();
-    assert_eq!(found, ["WRONG"], "what both say is said once");
+    assert_eq!(found, ["WRONG"], "a finding of both is reported once");
     let all = answer.servers.iter().chain([&answer.server_status]);
     (all.map(|status| status.server.clone()).collect(), answer.verdict)
 }
@@ -300,7 +300,7 @@ async fn linter_of_one_package_joins_for_the_files_of_that_package_alone() {
     assert_eq!(asked_servers(&runtime, "packages/web/a.css").await, both);
     let one = (of(&["css"]), Verdict::Complete);
     assert_eq!(asked_servers(&runtime, "packages/api/b.css").await, one);
-    // Configured a moment ago.
+    // Configured only now.
     project.write("packages/api/biome.json", "{}");
     assert_eq!(asked_servers(&runtime, "packages/api/b.css").await, both);
     runtime.shutdown().await;

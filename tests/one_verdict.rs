@@ -9,8 +9,8 @@ use crate::support::{Project, TestWorkspace};
 /// A tool and its arguments.
 type Question = (&'static str, Value);
 
-/// A server, a fixture of its language, and questions about it. pyright and clangd are not asked
-/// for completions, since these include names of the files read so far.
+/// A server, a fixture of its language, and questions about it. pyright and clangd get no
+/// completion requests, since completions include names of the files read so far.
 fn subjects() -> Vec<(&'static str, &'static str, Vec<Question>)> {
     let completion = ("lsp_completion", json!({"path": "greet/app.py", "line": 8, "character": 14}));
     let python = || {
@@ -47,7 +47,7 @@ async fn ask(workspace: &TestWorkspace, (tool, arguments): &Question) -> Value {
     answer
 }
 
-/// Asks the questions in a fresh runtime, again after a check, and in another order in another
+/// Puts the questions in a fresh runtime, again after a check, and in another order in another
 /// fresh runtime.
 async fn compare(server: &str, fixture: &str, questions: Vec<Question>) {
     let project = Project::of_fixture(fixture);

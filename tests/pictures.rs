@@ -7,8 +7,8 @@ use crate::support::skipped;
 
 const PICTURES: [&str; 2] = ["docs/terminal.svg", "docs/merge-gate.svg"];
 
-/// Returns the texts of a page with invisible characters, or that end elsewhere than their element
-/// says.
+/// Returns the texts of a page that have invisible characters, or that end elsewhere than their
+/// element specifies.
 const LOST: &str = r#"
 const lost = [...document.querySelectorAll("text")].filter(text => {
   const shown = text.getNumberOfChars();
@@ -41,7 +41,7 @@ fn picture_text_elements_keep_their_own_spaces() {
 #[test]
 fn pictures_rendered_by_chromium_lose_no_character() {
     let Some(chromium) = chromium() else {
-        return skipped("there is no Chromium on PATH (Debian: apt-get install chromium)");
+        return skipped("Chromium is not on PATH (Debian: apt-get install chromium)");
     };
     let folder = tempfile::tempdir().expect("a folder");
     for name in PICTURES {

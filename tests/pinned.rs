@@ -1,6 +1,5 @@
-//! Programs that are compared with the trusted ones at the moment of their start: they find their
-//! files, and a different program does not start. (`attacks` tests a replacement at that very
-//! moment.)
+//! Programs that are compared with the trusted ones when they start: they find their files, and a
+//! different program does not start. (`attacks` tests a replacement at that very moment.)
 
 use std::collections::BTreeMap;
 use std::fs;

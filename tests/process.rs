@@ -20,12 +20,12 @@ const SUPERVISOR: &str = env!("CARGO_BIN_EXE_lsp-tools");
 /// The argument that makes the program a supervisor.
 const SUPERVISE: &str = "__supervise";
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Processes that their parent and their group have lost, too, end where the kernel gives them to
-/// the supervisor.
+/// Processes that have left their parent and group also end if the kernel reparents them to the
+/// supervisor.
 const LOST: &[&str] = if cfg!(linux_kernel) { &["daemon"] } else { &[] };
 
-/// A server that starts others as `mode` says. Each process writes its name to a file when it is
-/// ready.
+/// A server that starts others as given by `mode`. Each process writes its name to a file when it
+/// is ready.
 const TREE: &str = r"
 import os, signal, sys, time
 marker, folder, mode = sys.argv[1:4]
@@ -146,7 +146,7 @@ fn python() -> PathBuf {
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !holds() {
-        assert!(Instant::now() < deadline, "waited in vain until {what}");
+        assert!(Instant::now() < deadline, "timed out waiting until {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -210,7 +210,7 @@ async fn server_exit_leaves_no_processes_and_keeps_status() {
             kill_process(server, Signal::KILL).unwrap();
             assert_eq!(process.wait().await, Exit::Signal(9));
         }
-        // The supervisor ends after the last of them, so that nothing has to be waited for.
+        // The supervisor ends after the last of them, so no wait is needed.
         assert!(scene.alive().is_empty(), "{mode}");
     }
 }

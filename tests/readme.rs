@@ -38,8 +38,8 @@ fn text_of(page: impl AsRef<Path>) -> String {
 /// the text before it.
 fn compare_or_write(begin: &str, end: &str, table: &str) -> String {
     let page = text_of(LANGUAGES);
-    let (before, rest) = page.split_once(begin).expect("the page has the mark where the table begins");
-    let (written, after) = rest.split_once(end).expect("the page has the mark where the table ends");
+    let (before, rest) = page.split_once(begin).expect("the page has the mark for the table's start");
+    let (written, after) = rest.split_once(end).expect("the page has the mark for the table's end");
     if std::env::var_os(UPDATE).is_some() {
         std::fs::write(root().join(LANGUAGES), format!("{before}{begin}{table}{end}{after}"))
             .expect("the page can be written");
@@ -134,7 +134,7 @@ fn readme_transcript_is_the_recorded_one() {
     assert!(text_of("README.md").contains(&format!("```text\n{}\n```", recorded.trim_end())));
 }
 
-/// An example that cannot be followed yet says that nothing is published.
+/// An example that does not work yet states that nothing is published.
 #[test]
 fn pages_have_no_placeholder_for_an_address() {
     let pages =

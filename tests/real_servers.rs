@@ -1,5 +1,5 @@
-//! The main path on real servers: each is asked on a copy of a fixture, before and after edits by
-//! other programs.
+//! The main path on real servers: each gets requests on a copy of a fixture, before and after edits
+//! by other programs.
 
 use crate::support::{Project, real_servers};
 use lsp_tools::internals::lsp::Severity;
@@ -55,7 +55,7 @@ async fn pylsp_answers_are_complete_and_follow_edits() {
     let outline =
         complete(runtime.symbols(Target::File("greet/app.py".into()), 50).await.expect("an answer"));
     let names: Vec<&str> = outline.symbols.iter().map(|symbol| symbol.name.as_str()).collect();
-    assert_eq!(names, ["greet_all", "main"], "what is defined here, not what is imported");
+    assert_eq!(names, ["greet_all", "main"], "definitions, not imports");
     assert!(has(&messages(&runtime, "greet/broken.py").await, "14: undefined name 'count'"));
     let fixed = project.read("greet/broken.py").replace("return count + 1", "return 1");
     project.write("greet/broken.py", &fixed);
@@ -197,7 +197,7 @@ async fn javascript_files_without_tsconfig_share_references() {
 async fn clangd_diagnostics_follow_header_changes() {
     let project = Project::of_fixture("c");
     let runtime = project.opening().servers(&["clangd"]).open();
-    // It indexes the comments of headers shortly after reading them, without a sign of that.
+    // It indexes the comments of headers shortly after reading them, without a signal.
     let patience = std::time::Instant::now() + std::time::Duration::from_secs(60);
     loop {
         let hover = complete(runtime.hover(on_line("src/main.c", 9, "queue_pop")).await.expect("an answer"));
@@ -216,7 +216,7 @@ async fn clangd_diagnostics_follow_header_changes() {
     runtime.shutdown().await;
 }
 
-/// A check of all files and the checks of its shards find the same.
+/// A check of all files and the checks of its shards have the same findings.
 #[test]
 fn check_parts_together_find_what_one_whole_check_finds() {
     let project = Project::of_fixture("python");

@@ -1,4 +1,4 @@
-//! Checks and searches of a tree that was asked about before: nothing is repeated, and nothing is stale.
+//! Repeated checks and searches of a tree: nothing is repeated, and nothing is stale.
 
 use std::time::Duration;
 
@@ -80,8 +80,8 @@ async fn answers_after_each_change_are_those_of_a_fresh_runtime() {
     warm.shutdown().await;
 }
 
-/// Waits until the files of `project` are older than a tick of any file system's clock: younger ones may have changed after they
-/// were seen.
+/// Waits until the files of `project` are older than a tick of any file system's clock: younger
+/// ones may have changed since they were read.
 fn wait_for_older_files(project: &Project) {
     const LONGER_THAN_TICK: Duration = Duration::from_millis(25);
     let written =
@@ -91,7 +91,8 @@ fn wait_for_older_files(project: &Project) {
     }
 }
 
-/// The requests for findings of three checks, the last of them after `change`, of a server with `table`.
+/// The numbers of requests for findings in three checks, the last one after `change`, of a server
+/// with `table`.
 async fn requests(table: &str, change: impl Fn(&Project)) -> [usize; 3] {
     let files = [("a.scr", "let a = 1\n"), ("b.scr", "let b = 1\n"), ("notes.zig", "x\n"), ("c.toml", "")];
     let project = Project::scripted(&json!({"behaves": true, "diagnostics": {"mode": "pull"}}), table, files);

@@ -67,7 +67,7 @@ async fn run_tests_of_node_project_tells_passing_from_failing() {
 async fn run_tests_beyond_its_timeout_fails_with_what_was_written() {
     let project = python_project();
     let workspace = project.open();
-    // The time is ample for the output, and the test itself never ends.
+    // The timeout is ample for the output, but the test never ends.
     let input = json!({"files": ["pkg/test_shop.py"], "testNames": ["test_slow"], "timeout": 15_000});
     let late = workspace.call("run_tests", input).await.value;
     assert_eq!(
@@ -185,7 +185,7 @@ async fn run_tests_needs_leave_and_obeys_the_rules_for_its_command() {
     }
 }
 
-/// Approves after another command for the tests has appeared.
+/// Approves after another test command has appeared.
 struct Meddler(std::path::PathBuf);
 
 impl Approver for Meddler {

@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A machine with an empty home; without a network, its package managers know a closed port alone.
+/// A machine with an empty home. Without a network, its package managers get an address with a
+/// closed port.
 struct Machine {
     folder: TempDir,
     has_network: bool,

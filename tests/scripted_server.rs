@@ -1,4 +1,4 @@
-//! The scripted server itself: each fault that a scenario names is really on the wire.
+//! The scripted server itself: each fault in a scenario really occurs on the wire.
 
 use std::io::Read;
 use std::process::{Command, Stdio};

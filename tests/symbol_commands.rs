@@ -1,5 +1,5 @@
 //! The commands `explore`, `edit ADDRESS` and `fix` as processes: text, JSON, input, exit statuses
-//! and undo. Most use the syntax tree only; pyright or ruff answers where a server is needed.
+//! and undo. Most use only the syntax tree; others use pyright or ruff.
 
 use std::io::Write;
 use std::path::Path;
@@ -145,7 +145,7 @@ fn edit_command_takes_a_body_from_stdin_tries_it_makes_it_and_takes_it_back() {
 
     let told = json_of(&run_with(&project, None, &[edit, &["--format", "json"]].concat(), NEW_SUM));
     assert_eq!((&told["ok"], &told["path"]), (&json!(true), &json!("shop/cart.py")), "{told}");
-    let id = told["undo"].as_str().expect("what takes it back");
+    let id = told["undo"].as_str().expect("its undo id");
     assert_eq!(project.read("shop/cart.py"), edited);
     let undone = json_of(&run(&project, &["undo", id, "--format", "json"]));
     assert_eq!(undone["results"][0]["path"], "shop/cart.py", "{undone}");

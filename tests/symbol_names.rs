@@ -123,7 +123,7 @@ async fn namesakes_in_other_packages_are_found_at_the_first_question() {
         for round in 0..2 {
             let (paths, verdict, notes) = named(&runtime, "Cart").await;
             assert_eq!(paths, expected, "{server}: {notes}");
-            // A server with one more root may not have read it yet; then the text answers.
+            // A server with one more root may not have read it yet; then text search answers.
             assert!(verdict == Verdict::Complete || round == 0, "{server}: {verdict:?}, {notes}");
         }
         let refused = runtime.definition(Target::Name("Cart".to_owned())).await;

@@ -55,8 +55,8 @@ fn tables_fit_terminals_of_80_and_50_columns() {
             }
             command.stdin(Stdio::null());
             let shown = said(python, "", &format!("{words:?} on {columns} columns")).out;
-            // Besides tables there are sentences, commands and paths to copy, which the terminal
-            // wraps itself.
+            // Besides tables, the output has sentences, commands and paths to copy, which the
+            // terminal wraps.
             let prose = ["note:", "daemon ", "workspace ", "socket ", "hint:", "npm ", "pip ", "rustup "];
             for line in
                 shown.lines().filter(|line| !prose.iter().any(|begin| line.trim_start().starts_with(begin)))

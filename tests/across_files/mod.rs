@@ -30,7 +30,7 @@ async fn walk(language: &Language) -> Report<'_> {
         report.judge(&workspace, &step).await;
     }
     workspace.shutdown().await;
-    // A file that changes while the server starts: a question after the change is about the new
+    // For a file that changes while the server starts, a request after the change is about the new
     // text.
     let workspace = project.opening().servers(&[language.server]).open();
     let early = workspace.ok("lsp_diagnostics", serde_json::json!({ "path": language.user }));

@@ -21,9 +21,10 @@ impl<'a> Report<'a> {
         Self { language, answers: 0, cautious: Vec::new(), wrong: Vec::new() }
     }
 
-    /// Asks all questions after `step`.
+    /// Puts all questions after `step`.
     pub async fn judge(&mut self, runtime: &Runtime, step: &Step) {
-        // First, since a look at the file's diagnostics may have the server read others again.
+        // First, because a request for the file's diagnostics may make the server read other files
+        // again.
         if step.so.definition.is_some() {
             self.judge_definition(runtime, step).await;
         }

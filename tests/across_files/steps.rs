@@ -8,7 +8,7 @@ use serde_json::json;
 use super::languages::Language;
 use crate::support::{Project, TestWorkspace};
 
-/// A change of files.
+/// A change to files.
 type Change = Box<dyn for<'a> Fn(&'a TestWorkspace, &'a Language) -> Pin<Box<dyn Future<Output = ()> + 'a>>>;
 
 /// A change, and the truth after it.
@@ -18,7 +18,7 @@ pub struct Step {
     pub so: So,
 }
 
-/// The truth.
+/// The expected answers.
 #[derive(Debug, Clone, Default)]
 pub struct So {
     /// True if the user has errors.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 
-/// The folder with the types of another system, which have the names of those of Linux.
+/// The folder of types for another system, which share their names with those for Linux.
 const OTHER_SYSTEM: &str = "platform/windows/";
 
 /// A module's path from the root of the crate; the root's is empty.
@@ -17,7 +17,7 @@ type Module = Vec<String>;
 /// The files of the library and their imports of each other.
 pub struct Graph {
     imports: BTreeMap<String, BTreeSet<String>>,
-    /// The paths in each file that begin with none of `crate`, `super` and `self`, verbatim.
+    /// The paths in each file that do not begin with `crate`, `self` or `super`, verbatim.
     outside: BTreeMap<String, BTreeSet<String>>,
     /// The names of all types that the library defines on Linux.
     pub type_names: Vec<String>,
@@ -63,13 +63,13 @@ impl Graph {
         self.imports.keys().map(String::as_str)
     }
 
-    /// Every import, from the importing file to the file with the module.
+    /// Every import, from the importing to the imported file.
     pub fn arrows(&self) -> impl Iterator<Item = (&str, &str)> {
         self.imports.iter().flat_map(|(from, all)| all.iter().map(move |to| (from.as_str(), to.as_str())))
     }
 
-    /// Groups of files that reach each other, without those of `mod.rs` files only: a folder's list
-    /// of its modules points down, and they point up at shared items.
+    /// Groups of files that import each other in a cycle, except groups of `mod.rs` files only: a
+    /// folder's module list points down, and shared items are imported upwards.
     pub fn circles(&self) -> Vec<BTreeSet<&str>> {
         let mut circles: Vec<BTreeSet<&str>> = Vec::new();
         for file in self.imports.keys() {
@@ -165,7 +165,7 @@ fn is_text(value: &syn::Expr, text: &str) -> bool {
 /// Collects the paths of a file.
 struct Paths {
     module: Module,
-    /// Those that begin with `crate`, `super` or `self`, from the crate's root.
+    /// Paths that begin with `crate`, `super` or `self`, from the crate's root.
     found: Vec<Module>,
     /// All other paths.
     outside: BTreeSet<String>,
@@ -305,7 +305,7 @@ impl<'ast> Visit<'ast> for Paths {
     }
 }
 
-/// Returns true for the condition of code that a Linux program does not have.
+/// Returns true for a condition of code that is not compiled on Linux.
 fn is_for_another_system(attributes: &[syn::Attribute]) -> bool {
     let conditions = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     conditions.filter_map(|attribute| attribute.meta.require_list().ok()).any(|condition| {

@@ -24,7 +24,7 @@ const MAX_CODE_LINES: &[(&str, usize)] = &[
     ("cli", 10_825),
 ];
 
-/// The maximum number of files of one folder, without those of folders in it.
+/// The maximum number of files directly in one folder.
 const MAX_FILES_OF_FOLDER: usize = 20;
 
 /// The first segments of paths that name an operating system.
@@ -39,7 +39,7 @@ fn text_of(file: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The lines of code of a file: neither blank, nor comments, nor in its module of tests.
+/// The lines of code of a file: not blank, not a comment, not in its module of tests.
 fn code_lines(file: &str) -> usize {
     let text = text_of(file);
     let mut in_tests = false;
@@ -71,7 +71,7 @@ fn layers_stay_below_their_budgets_of_lines() {
         .filter(|(layer, budget)| lines[layer] > *budget)
         .map(|(layer, budget)| format!("{layer} has {} lines of at most {budget}", lines[layer]))
         .collect();
-    assert!(over.is_empty(), "remove something before you add more: {over:?}");
+    assert!(over.is_empty(), "remove code before adding more: {over:?}");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn folders_have_few_files() {
         *files.entry(Path::new(file).parent().expect("a file lies in a folder")).or_default() += 1;
     }
     let full: Vec<_> = files.into_iter().filter(|(_, count)| *count > MAX_FILES_OF_FOLDER).collect();
-    assert!(full.is_empty(), "sort the files of these folders into folders: {full:?}");
+    assert!(full.is_empty(), "split these folders into subfolders: {full:?}");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn no_file_beside_platform_imports_from_one_operating_system() {
         GRAPH.outside_paths().filter(|(_, path)| names_system(path)).map(|(file, _)| file).collect();
     let (within, beside): (Vec<&str>, Vec<&str>) =
         files.into_iter().partition(|file| file.starts_with("platform/"));
-    assert!(within.len() > 5, "only {within:?} name a system: the paths are not read as they are written");
+    assert!(within.len() > 5, "only {within:?} name a system: the parser misses paths");
     assert!(
         beside.is_empty(),
         "these files import from one operating system: move that to platform/: {beside:?}"
@@ -116,5 +116,5 @@ fn file_among_tools_is_a_tool_or_a_part_of_its_folder() {
             strangers.push(format!("{from} imports {to}"));
         }
     }
-    assert!(strangers.is_empty(), "what tools of two folders share belongs below them: {strangers:?}");
+    assert!(strangers.is_empty(), "code shared by tools of two folders belongs below them: {strangers:?}");
 }

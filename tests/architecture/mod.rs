@@ -1,4 +1,4 @@
-//! The form of the source: imports go down only and in no circle, and only owner files open files,
+//! The form of the source: imports go down only and have no cycle, and only owner files open files,
 //! start programs or search for them. ARCHITECTURE.md describes each layer.
 
 mod graph;
@@ -48,7 +48,7 @@ fn bridge(file: &str) -> Option<&str> {
 }
 
 #[test]
-fn import_graph_lower_floor_never_imports_higher() {
+fn import_graph_lower_layer_never_imports_higher() {
     let up: Vec<String> = GRAPH
         .arrows()
         .filter(|(from, to)| layer(from).zip(layer(to)).is_some_and(|(from, to)| from < to))
@@ -56,7 +56,7 @@ fn import_graph_lower_floor_never_imports_higher() {
         .collect();
     assert!(up.is_empty(), "these imports go up:\n{}", up.join("\n"));
     let within = GRAPH.arrows().filter(|(from, to)| layer(from) > layer(to)).count();
-    assert!(within > 1_000, "only {within} imports go down: the graph is not read as it is written");
+    assert!(within > 1_000, "only {within} imports go down: the parser misses imports");
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn import_graph_bridge_never_imports_another_bridge() {
         .filter(|(from, to)| bridge(from).zip(bridge(to)).is_some_and(|(from, to)| from != to))
         .map(|(from, to)| format!("{from} imports {to}"))
         .collect();
-    assert!(sideways.is_empty(), "what two bridges share belongs below them:\n{}", sideways.join("\n"));
+    assert!(sideways.is_empty(), "code shared by two bridges belongs below them:\n{}", sideways.join("\n"));
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn type_names_are_unique() {
     }
     let shared: Vec<&str> =
         counts.into_iter().filter(|(_, count)| *count > 1).map(|(name, _)| name).collect();
-    assert!(shared.is_empty(), "a type is named by what nothing else is named by: {shared:?}");
+    assert!(shared.is_empty(), "several types have the same name: {shared:?}");
 }
 
 #[test]
@@ -116,9 +116,9 @@ fn type_names_single_word_share_stays_below_limit() {
 #[test]
 fn public_items_do_not_become_more() {
     let public = GRAPH.public_items;
-    assert!(public > 100, "only {public} public items: they are not read as they are written");
+    assert!(public > 100, "only {public} public items: the parser misses items");
     assert!(
         public <= PUBLIC_ITEMS,
-        "{public} items are `pub`: what no embedder needs is `pub(crate)`, and a test that needs much of it lies beside the code"
+        "{public} items are `pub`: make items that no embedder needs `pub(crate)`, and move tests that need them beside the code"
     );
 }

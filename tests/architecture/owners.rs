@@ -1,4 +1,4 @@
-//! Operations that only their owner files may use: another use would miss the checks of the first.
+//! Operations reserved for their owner files, so that no other use misses the checks of the first.
 
 use std::collections::BTreeSet;
 
@@ -62,7 +62,7 @@ fn check_owners(is_use: impl Fn(&str) -> bool, owners: Owners, advice: &str) {
     let others: Vec<&&str> = users.difference(&owners).collect();
     assert!(others.is_empty(), "{others:?}: {advice}");
     let former: Vec<&&str> = owners.difference(&users).collect();
-    assert!(former.is_empty(), "{former:?} need not be owners any more");
+    assert!(former.is_empty(), "{former:?} no longer need to be owners");
 }
 
 fn ends_with(path: &str, ending: &str) -> bool {
@@ -96,5 +96,5 @@ fn names_of_owned_uses_are_not_changed_by_imports() {
     let renamed = ["fs as", "File as", "OpenOptions as", "process::Command as", "fs::*", "env as"];
     let found: Vec<_> =
         GRAPH.outside_paths().filter(|(_, path)| renamed.iter().any(|name| ends_with(path, name))).collect();
-    assert!(found.is_empty(), "under another name a use is not seen: {found:?}");
+    assert!(found.is_empty(), "renamed imports hide uses: {found:?}");
 }

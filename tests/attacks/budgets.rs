@@ -1,5 +1,5 @@
-//! Language servers that answer with too much, or too slowly: size, memory and time of the answer
-//! stay within bounds, and omissions are reported.
+//! Language servers whose answers are too large or too slow. The size, memory and time of our
+//! answer stay bounded, and omissions are reported.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use crate::support::{Project, ServerLog};
 
 const TEXT: &str = "def foo\nfoo bar\n";
-/// The size of a text is 24,000 bytes by default, that of a list of a hundred four times as much;
-/// plus the fixed parts of an answer.
+/// The size of a text is 24,000 bytes by default, that of a list of a hundred items four times as
+/// much; this is the limit of a text plus the fixed parts of an answer.
 const TEXT_ROOM: usize = 26_000;
 const LIST_ROOM: usize = 100_000;
 
@@ -48,7 +48,7 @@ fn run(mut command: Command) -> Said {
     let err = std::thread::spawn(move || read(&mut err));
     let mut peak = 0;
     loop {
-        // The mark only rises, and the product lives on for a while after its answer.
+        // The peak only rises, and the product runs on for a while after its answer.
         let text = std::fs::read_to_string(&status).unwrap_or_default();
         let mark = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let mark = mark.and_then(|mark| mark.trim().trim_end_matches(" kB").parse::<u64>().ok());
@@ -87,7 +87,7 @@ fn row_30_hover_of_any_length_answer_size_and_memory_are_bounded() {
         assert_eq!(said.code, Some(0), "{words:?}: {}", said.err);
         assert!(said.out.len() < TEXT_ROOM, "{words:?}: {} bytes", said.out.len());
         let told = String::from_utf8_lossy(&said.out);
-        let (_, left) = told.rsplit_once('(').expect("what is left");
+        let (_, left) = told.rsplit_once('(').expect("the rest");
         let left: usize = left.split(' ').next().and_then(|left| left.parse().ok()).expect("a number");
         assert!((markdown.len() - 24_000..markdown.len()).contains(&left), "{words:?}: {left} left");
         assert!(said.peak < 400, "{words:?}: {} MiB for {} MiB", said.peak, markdown.len() >> 20);

@@ -40,7 +40,7 @@ async fn row_23_read_denied_path_is_shown_by_no_tool() {
         let found = workspace.ok("grep", grep(".")).await;
         assert!(!found.to_string().contains("s3cr3t"), "{found}");
         assert_eq!((&found["count"], &found["matches"][0]["path"]), (&json!(1), &json!("open.txt")));
-        assert!(found["notes"].to_string().contains("rule"), "what is missing is told: {found}");
+        assert!(found["notes"].to_string().contains("rule"), "omissions are reported: {found}");
         for mode in ["files_with_matches", "count"] {
             let mut arguments = grep(".");
             arguments["output_mode"] = json!(mode);

@@ -72,7 +72,7 @@ fn path_beyond_limits_command_line_and_mcp_refuse_it() {
     for (path, said) in beyond() {
         let answer = client.call("read", json!({"path": path}));
         assert!(answer.to_string().contains(said) && answer["isError"] == true, "{answer}");
-        // No program can be given an argument of a megabyte.
+        // No program accepts an argument of a megabyte.
         if path.len() > 100_000 {
             continue;
         }
@@ -90,8 +90,7 @@ fn path_beyond_limits_command_line_and_mcp_refuse_it() {
     assert!(answer.to_string().contains("one"), "{answer}");
 }
 
-/// Makes nested folders, all named `d`, one after the other, since such a path is too long for one
-/// call.
+/// Makes nested folders named `d`, one at a time, since such a path is too long for one call.
 fn nest(project: &Project, levels: usize) {
     let directory = rustix::fs::OFlags::DIRECTORY;
     let mut folder = rustix::fs::open(project.root(), directory, 0.into()).unwrap();

@@ -1,4 +1,4 @@
-//! Paths, bytes, patterns, patches.
+//! Attacks with paths, bytes, patterns and patches.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Other users of the machine: they cannot read any stored data.
+//! Other users of the machine cannot read any stored data.
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -11,7 +11,7 @@ use crate::support::Project;
 
 const TEXT: &str = "def foo\nfoo bar\n";
 
-/// The product in a new home, with a umask that leaves everything readable.
+/// Runs the product in a new home, with a umask that leaves everything readable.
 fn run(project: &Project, words: &[&str], input: &str) -> Output {
     let mut command = Command::new("sh");
     command.args(["-c", "umask 022; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_lsp-tools")]).args(words);
@@ -92,7 +92,7 @@ fn row_48_kept_files_of_every_command_are_private_to_user() {
     let kept = all(home.join(".local"));
     for name in ["audit.jsonl", "trust.json", "images", "record.json", "lsp-tools.20"] {
         let is = |path: &PathBuf| path.file_name().is_some_and(|it| it.to_string_lossy().starts_with(name));
-        assert!(name == "trust.json" || kept.iter().any(is), "{name} is among what is looked at: {kept:#?}");
+        assert!(name == "trust.json" || kept.iter().any(is), "{name} is among the checked files: {kept:#?}");
     }
     assert_eq!(open_to_others(&home.join(".local")), [""; 0]);
     assert_eq!(open_to_others(&project.beside("run")), [""; 0]);

@@ -16,12 +16,12 @@ use crate::support::{Project, count_processes, wait_until};
 
 /// The time limit of a command on a slow machine.
 const SOON: Duration = Duration::from_secs(60);
-/// More memory than an answer takes, and less than reading an endless device.
+/// A limit above the memory of an answer and below that of reading an endless device.
 const KILOBYTES: u64 = 4 << 20;
 
 pub const SETTINGS: [&str; 2] = [".lsp-tools/lsp-tools.toml", ".lsp-tools/servers.toml"];
 
-/// Control files that we read, or that a program started by us reads.
+/// Control files that we, or programs that we start, read.
 pub const CONTROL: [&str; 26] = [
     ".gitignore",
     ".ignore",
@@ -71,7 +71,7 @@ impl Kind {
             }
             Self::Zero => symlink("/dev/zero", path).expect("a link"),
             Self::Random => symlink("/dev/urandom", path).expect("a link"),
-            // The name of a socket has to be short; it may be moved.
+            // The path of a socket must be short, so it is created elsewhere and moved.
             Self::Socket => {
                 let short = tempfile::TempDir::with_prefix("s").expect("a folder");
                 drop(UnixListener::bind(short.path().join("s")).expect("a socket"));
@@ -96,7 +96,7 @@ fn run(project: &Project, words: &[&str]) -> Output {
     attempt(project, words).unwrap_or_else(|fault| panic!("{words:?}: {fault}"))
 }
 
-/// Like [`run`], or the fault in its end.
+/// Like [`run`], but returns faults.
 pub fn attempt(project: &Project, words: &[&str]) -> Result<Output, String> {
     let limited = format!("ulimit -d {KILOBYTES}; exec \"$0\" \"$@\"");
     let plain = project.command(None);
@@ -122,7 +122,7 @@ pub fn attempt(project: &Project, words: &[&str]) -> Result<Output, String> {
     }
 }
 
-/// Every control file is of the kind, and every command still answers.
+/// Makes every control file of this kind; every command must still answer.
 fn control_files(kind: Kind) {
     let project = project(kind, &CONTROL);
     for words in [
@@ -148,7 +148,7 @@ fn control_files(kind: Kind) {
     assert!(answer.to_string().contains("a.scr"), "{kind:?}: {answer}");
 }
 
-/// Settings of the kind are refused by name, at once.
+/// Settings of this kind are refused by name, at once.
 fn settings(kind: Kind) {
     for file in SETTINGS {
         let project = project(kind, &[file]);
@@ -245,9 +245,9 @@ fn command_waiting_on_anything_is_ended_by_signal() {
         let project = Project::scripted(&never, "", [("a.scr", "def one\n")]);
         Kind::Fifo.put(&project.path("pipe"));
         for words in [
-            // A server that does not answer, in a command that has time.
+            // A server that does not answer, and a command with a long timeout.
             &["hover", "a.scr:1:one", "--timeout", "600"][..],
-            // A file that a typed command may name; no process writes to it.
+            // A file that a typed command may name; no process ever writes to it.
             &["patch", "pipe"],
         ] {
             let mut child = project
@@ -276,7 +276,7 @@ fn command_waiting_on_anything_is_ended_by_signal() {
     }
 }
 
-/// Returns true if the process handles signals: the thread for them begins after that.
+/// Returns true if the process handles signals, which begins after its start.
 fn listens(pid: Pid) -> bool {
     let threads = fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero())).into_iter().flatten();
     let is_watch = |thread: fs::DirEntry| {

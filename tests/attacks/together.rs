@@ -71,8 +71,8 @@ async fn dry_run_diagnostics_are_invisible_to_concurrent_hover() {
         tried
     };
     let (tried, asked) = tokio::join!(trials, queries);
-    assert!(tried > 400, "the trials were tried: {tried}");
-    assert!(asked > 100, "questions came between: {asked}");
+    assert!(tried > 400, "dry runs took place: {tried}");
+    assert!(asked > 100, "requests came in between: {asked}");
     assert_eq!(project.read("a.scr"), text);
     workspace.shutdown().await;
     assert_eq!(project.log().violations(), Vec::<String>::new());

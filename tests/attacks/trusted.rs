@@ -92,5 +92,8 @@ async fn trusted_hook_binary_swapped_constantly_other_never_runs() {
         }
     }
     assert_eq!(other, 0, "runs of the other program; {ran} calls went through, {refused} were refused");
-    assert!(ran > 0 && refused > 0, "the exchange was never met: {ran} went through, {refused} were refused");
+    assert!(
+        ran > 0 && refused > 0,
+        "the exchange was never caught: {ran} went through, {refused} were refused"
+    );
 }

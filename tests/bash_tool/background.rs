@@ -45,7 +45,7 @@ async fn background_kill_ends_process_tree_and_returns_last_output() {
     assert_eq!((&answer["ok"], &answer["state"]), (&json!(true), &json!("killed")), "{answer}");
     assert!(answer["exit_code"].as_i64().is_some_and(|code| code > 128), "{answer}");
     assert_eq!(scene.marker.living(), 0);
-    // Twice is once.
+    // A repeated call has no effect.
     assert_eq!(scene.call("bash_kill", json!({"id": id})).await.value["state"], "killed");
 }
 
@@ -57,7 +57,7 @@ async fn background_command_past_timeout_is_ended() {
     let id = started.value["id"].as_str().unwrap().to_owned();
     let (_, answer) = scene.output_until(&id, |_, answer| answer["state"] != "running").await;
     assert_eq!((&answer["state"], &answer["exit_code"]), (&json!("timed_out"), &json!(124)), "{answer}");
-    // One that no clock counts to is none.
+    // A timeout beyond the clock's range means none.
     let endless = json!({"command": "true", "background": true, "timeout_ms": u64::MAX});
     let id = scene.call("bash", endless).await.value["id"].as_str().unwrap().to_owned();
     let (_, answer) = scene.output_until(&id, |_, answer| answer["state"] != "running").await;

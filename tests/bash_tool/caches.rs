@@ -92,7 +92,7 @@ impl Home {
         fs::write(self.project.beside("config").join("lsp-tools.toml"), text).unwrap();
     }
 
-    /// All files of the user's but our own: path, mode, and content or target.
+    /// All files of the user except ours: path, mode, and content or target.
     fn all(&self) -> BTreeMap<PathBuf, (u32, String)> {
         let mut all = BTreeMap::new();
         let mut waiting = vec![self.folder.path().to_owned()];
@@ -165,7 +165,7 @@ fn user_caches_cannot_be_written_by_sandboxed_command() {
         lines.push(format!("rm -r {path}"));
         lines.push(format!("mv {path} {path}.away"));
     }
-    // By the names that tools are led to as well.
+    // Also under the names to which tools are redirected.
     for path in [
         "$CARGO_HOME/registry/src/index/one-1.0.0/build.rs",
         "$CARGO_HOME/registry/src/index/one-1.0.0/new",
@@ -181,7 +181,7 @@ fn user_caches_cannot_be_written_by_sandboxed_command() {
         lines.push(format!("test -e $(dirname {path}) && echo evil > {path}"));
         lines.push(format!("ln {path} here && echo evil > here"));
     }
-    // All in one command, each in its own shell: the successful ones are reported.
+    // All in one command, each in its own shell, which reports its success.
     let all = lines.iter().map(|line| format!("({line}) 2>/dev/null && echo '{line}'\n"));
     let answer = home.bash(&format!("{}true", all.collect::<String>()));
     assert_eq!((&answer["exit_code"], &answer["stdout"]), (&json!(0), &json!("")), "{answer}");
@@ -206,7 +206,7 @@ fn user_caches_are_visible_and_command_writes_go_to_its_own() {
     let modes = [base.parent().unwrap(), &base, &base.join("own")]
         .map(|path| fs::metadata(path).unwrap().permissions().mode() & 0o777);
     assert_eq!(modes, [0o700; 3]);
-    // No command can write the records of them, nor those of another workspace.
+    // No command can write its records, nor those of another workspace.
     let known = base.display();
     assert_ne!(home.bash(&format!("echo > {known}/shown.json"))["exit_code"], 0);
     assert_ne!(home.bash(&format!("mkdir {known}/../0123"))["exit_code"], 0);
@@ -305,7 +305,7 @@ fn command_caches_not_creatable_command_runs_and_answer_notes_it() {
     assert!(answer["no_caches"].as_str().unwrap().contains("lsp-tools/commands"), "{answer}");
 }
 
-/// Two packages as a registry has them, in a folder that cargo takes for one.
+/// Two packages in a folder that acts as cargo's registry.
 fn local_registry(home: &Home) {
     for name in ["dep-a", "dep-b"] {
         home.write(&format!("make/{name}/src/lib.rs"), "pub fn seven() -> u8 { 7 }\n");

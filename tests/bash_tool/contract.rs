@@ -67,7 +67,7 @@ async fn bash_timeout_answer_is_124_with_output_so_far() {
         (&json!("timeout"), &json!("the command was ended after 500 ms"))
     );
     assert!(answer["duration_ms"].as_u64().is_some_and(|ms| ms >= 500), "{answer}");
-    // A command that ends with 124 by itself is no such failure.
+    // A command that exits with 124 by itself did not time out.
     assert_eq!(scene.bash("exit 124").await["ok"], true);
 }
 
@@ -138,7 +138,7 @@ async fn bash_tools_answers_conform_to_output_schema() {
     }
 }
 
-/// A server hears of a change when the command that made it has ended, not at the next question.
+/// A server is notified of a change when the command ends, not at the next request.
 #[tokio::test(flavor = "multi_thread")]
 async fn language_servers_are_notified_of_files_changed_by_command() {
     let project = Project::scripted(&json!({}), "", [("a.scr", "def foo\n")]);
@@ -167,7 +167,7 @@ fn bash_caller_path_precedes_path_of_login_profile() {
     assert_eq!(answer["stdout"], "the active one\nread\n0\n", "{answer}");
 }
 
-/// Common commands of people.
+/// Common commands of users.
 #[tokio::test]
 async fn sandboxed_command_can_run_git_and_cargo() {
     let scene = Scene::new();
@@ -190,7 +190,7 @@ fn changed(answer: &Value) -> Vec<(String, String)> {
 #[tokio::test]
 async fn bash_answer_lists_files_changed_by_command() {
     let scene = Scene::new();
-    // The very first command of a runtime, before anything was watched.
+    // The first command of a runtime, before anything is watched.
     let answer =
         scene.bash("rm a.txt; echo more >> src/b.txt; mkdir -p new/deep; echo > new/deep/c.txt").await;
     let wanted = [("deleted", "a.txt"), ("created", "new/deep/c.txt"), ("modified", "src/b.txt")];
@@ -240,7 +240,7 @@ async fn bash_approval_request_names_the_command() {
     }
 }
 
-/// The bound is loose: it shows that there is no unnecessary wait.
+/// The bound is loose: it only shows that there is no unnecessary wait.
 #[tokio::test]
 async fn short_command_is_answered_without_delay() {
     let scene = Scene::new();

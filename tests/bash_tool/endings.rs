@@ -6,8 +6,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::scene::{PROMPT, Scene};
 
-/// Six processes that fork and end endlessly, each in its own session: a search finds only former
-/// ids.
+/// Six processes that fork and exit endlessly, each in its own session: a scan of processes finds
+/// only ids that are gone.
 pub const COMETS: &str = r"
 import os, time
 end = time.time() + 100
@@ -53,7 +53,7 @@ async fn row_12_timeout_ends_whole_process_tree() {
     }
 }
 
-/// With a namespace of processes, and without.
+/// With and without a process namespace.
 #[tokio::test]
 #[ignore = "slow: just slow"]
 async fn fork_bomb_of_short_processes_is_ended_in_time() {
@@ -81,7 +81,7 @@ async fn fork_bomb_of_short_processes_is_ended_in_time() {
                 assert_eq!(killed["state"], "killed", "{killed}");
                 assert!(begun.elapsed() < 2 * PROMPT, "{settings}: {:?}", begun.elapsed());
             }
-            // One look may miss them.
+            // A single scan may miss them.
             for _ in 0..20 {
                 assert_eq!(scene.marker.living(), 0, "{settings} {ground}");
             }
@@ -99,7 +99,7 @@ async fn row_12_command_killing_its_supervisor_is_still_ended() {
     scene.nothing_is_left().await;
 }
 
-/// If the process can be named and signalled, as without a sandbox.
+/// If the command can name and signal its supervisor, as without a sandbox.
 #[tokio::test]
 #[ignore = "slow: just slow"]
 async fn command_stopping_its_supervisor_is_still_ended() {

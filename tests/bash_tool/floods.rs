@@ -12,7 +12,7 @@ use crate::support::mcp::Mcp;
 /// The time limit for a gigabyte on a busy machine.
 const LONGEST: Duration = Duration::from_secs(500);
 
-/// Much more than the program needs, and much less than the flood.
+/// A limit far above the program's need and far below the size of the flood.
 const MAX_PEAK_BYTES: u64 = 128 << 20;
 
 /// The maximum resident memory of a process, in bytes.

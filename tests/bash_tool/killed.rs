@@ -18,7 +18,7 @@ const BACKGROUND: &str = "LSP_TOOLS_TEST_EMBEDDED_BACKGROUND";
 /// The time limit for surviving processes.
 const AFTERLIFE: Duration = Duration::from_secs(30);
 
-/// The embedding process: the tests below run this one by name in a separate process. It runs a
+/// The embedding process: the tests below run this test by name in a separate process. It runs a
 /// command, on request also one in the background, and prints the answer.
 #[tokio::test]
 #[ignore = "it is the process that other tests start"]
@@ -58,7 +58,7 @@ fn row_13_embedder_killed_leaves_no_processes() {
     let command = format!("trap '' TERM HUP; setsid {marked} & nohup {marked}");
     let mut embedder = embedder_command(&project, &command);
     let mut embedder = embedder.env(BACKGROUND, "yes").stdout(Stdio::null()).spawn().expect("the embedder");
-    // Of each of the two commands: its supervisor, its shell, and the two that sleep.
+    // Per command: its supervisor, its shell, and two sleeping processes.
     wait_until("both commands run", SOON, || marker.living() >= 8);
     embedder.kill().expect("a kill");
     embedder.wait().expect("its end");

@@ -45,7 +45,7 @@ fn temporary_folder_swapped_for_symlink_grants_no_write() {
 fn caches_folder_swapped_for_symlink_grants_no_write() {
     let project = Project::new([("a.txt", "a\n")]);
     let (victim, temporary) = (outside(), project.beside("tmp"));
-    // Outside the writable folders: only such a cargo home, if it exists, is replaced by our own.
+    // Outside the writable folders: our own folder replaces only such a cargo home, if it exists.
     let users = outside();
     let variables = [("CARGO_HOME", users.path())];
     let first = bash(&project, &variables, "echo $CARGO_HOME");

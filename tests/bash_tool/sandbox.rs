@@ -29,7 +29,7 @@ pub fn outside() -> TempDir {
     folder
 }
 
-/// A machine without the sandbox fails here, instead of passing tests that tried nothing.
+/// Fails on a machine without the sandbox, where the other tests would prove nothing.
 #[test]
 fn row_21_landlock_is_supported_on_test_machine() {
     let status = sandbox_status();
@@ -84,8 +84,7 @@ async fn row_21_sandboxed_command_has_no_new_privs() {
     assert_eq!(scene.stdout("grep NoNewPrivs /proc/self/status").await, "NoNewPrivs:\t1\n");
 }
 
-/// A process outside, found by its marker and not by its number, which another process may have
-/// inside.
+/// A process outside, found by its marker and not by its id, which a process inside may share.
 #[tokio::test]
 async fn row_21_processes_outside_sandbox_cannot_be_signalled_or_read() {
     let scene = Scene::new();
@@ -128,14 +127,14 @@ async fn sandboxed_command_has_own_pid_namespace_if_kernel_allows() {
     assert_eq!(first, ["1", "lsp-tools"], "{answer}");
     let numbers = scene.stdout("ls -d /proc/[0-9]* | wc -l").await;
     assert!(numbers.trim().parse::<u32>().unwrap() < 10, "{numbers}");
-    // No other process has the numbers of this test.
+    // No other process has the ids of this test.
     if other > 100 {
         for attack in [format!("prlimit --pid {other} --nofile"), format!("renice -n 0 -p {other}")] {
             let answer = scene.bash(&attack).await;
             assert!(answer["exit_code"].as_i64().is_some_and(|code| code == 1), "{attack}: {answer}");
         }
     }
-    // The first process is no way out, nor is it hurt by its own.
+    // Signals to the first process neither escape nor harm it.
     let answer = scene.bash("kill -9 1; kill -STOP 1; sleep 0.1; echo on; exit 7").await;
     assert_eq!((&answer["stdout"], &answer["exit_code"]), (&json!("on\n"), &json!(7)), "{answer}");
     assert_eq!(scene.bash("kill -9 $$").await["exit_code"], 137);
@@ -173,13 +172,13 @@ async fn sandboxed_root_keeps_only_capabilities_that_builds_need() {
     for set in held.others.into_iter().chain([held.effective]) {
         assert_eq!(set & !kept, 0, "{set:x}");
     }
-    // Reducing the bounding set needs a capability too (setpcap); without it the set is useless.
+    // Reducing the bounding set also needs a capability (setpcap); without it, the set is useless.
     if own.effective & (1 << 8) != 0 {
         assert_eq!(held.bounding & !kept, 0, "{:x}", held.bounding);
     }
     assert_eq!(held.effective, own.effective & kept);
     assert_ne!(scene.bash("chroot . /bin/true").await["exit_code"], 0);
-    // In a sandbox within one.
+    // In a nested sandbox.
     let again = format!(
         "{} __sandbox --landlock /dev/null -- cat /proc/self/status",
         env!("CARGO_BIN_EXE_lsp-tools")

@@ -105,7 +105,7 @@ impl Scene {
         }
     }
 
-    /// Requests output until `done`, and joins it.
+    /// Polls output until `done`, and joins it.
     pub async fn output_until(&self, id: &str, done: impl Fn(&str, &Value) -> bool) -> (String, Value) {
         let mut all = String::new();
         let deadline = Instant::now() + SOON;

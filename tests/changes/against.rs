@@ -33,7 +33,7 @@ async fn changed_parameter_breaks_its_caller_and_nothing_else_is_new() {
     let found = findings(&answer);
     assert!(found.len() == 1 && found[0].starts_with("shop.py:6 ") && found[0].contains("year"), "{answer}");
     assert_eq!(verdict(&answer), "complete", "{answer}");
-    // The import and the call; prose without a server is no reason for doubt.
+    // The import and the call. Prose without a server does not lower the verdict.
     assert_eq!(interfaces(&answer), ["changed rate: 2"], "{answer}");
     assert_eq!(answer["changed_files"], 2);
     repository.runtime.shutdown().await;
@@ -141,7 +141,7 @@ async fn two_commits_and_the_common_ancestor_can_be_named() {
     let since = repository.against("main...topic").await;
     assert_eq!(since["changed_files"], 1, "{since}");
     let plain = repository.against("main..topic").await;
-    assert_eq!(plain["changed_files"], 2, "what main has done since is taken back: {plain}");
+    assert_eq!(plain["changed_files"], 2, "later changes of main count as reverted: {plain}");
     repository.runtime.shutdown().await;
 }
 
@@ -185,7 +185,7 @@ async fn files_that_cannot_be_judged_are_named() {
     repository.git(&["-c", "protocol.file.allow=always", "submodule", "-q", "add", &url, "vendored"]);
     let answer = repository.against("HEAD").await;
     let unjudged = answer["unjudged"].as_array().expect("a list");
-    assert_eq!(unjudged.len(), 1, "an image is nobody's to judge: {answer}");
+    assert_eq!(unjudged.len(), 1, "an image needs no check: {answer}");
     assert_eq!(unjudged[0]["path"], "latin.py", "{answer}");
     assert!(answer["notes"].to_string().contains("vendored is a submodule"), "{answer}");
     assert_eq!(verdict(&answer), "partial", "{answer}");

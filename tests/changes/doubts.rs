@@ -62,7 +62,7 @@ async fn index_in_conflict_is_not_judged() {
 async fn hook_of_a_commit_is_judged_by_the_index_of_that_commit() {
     let repository = python(&[("a.py", "def one() -> int: ...\n"), ("b.py", "from a import one\n\none()\n")]);
     repository.project.write("a.py", "def two() -> int: ...\n");
-    // As `git commit -a` does: the index of the commit lies beside the other.
+    // Like `git commit -a`, which puts the index of the commit beside the other.
     let git = repository.project.path(".git");
     fs::copy(git.join("index"), git.join("next-index-7.lock")).expect("a copy");
     let mut add = std::process::Command::new("git");

@@ -112,7 +112,7 @@ async fn merge_tells_nothing_of_hard_link_of_hidden_file() {
         project.write("other.py", "from prices import price\n\nx = price(\"s3cr3t\")\n");
     });
     let told = repository.changes(json!({"merge_branches": ["number", "caller"]})).await;
-    assert!(told.to_string().contains("s3cr3t"), "without a link the literal is told: {told}");
+    assert!(told.to_string().contains("s3cr3t"), "without a link the literal is shown: {told}");
     std::fs::create_dir(project.path("keys")).expect("a folder");
     std::fs::hard_link(project.path("other.py"), project.path("keys/other.py")).expect("a hard link");
     let answer = repository.changes(json!({"merge_branches": ["number", "caller"]})).await;

@@ -90,7 +90,7 @@ pub fn interfaces(answer: &Value) -> Vec<String> {
     changes.iter().map(text).collect()
 }
 
-/// The files of a git repository besides its objects, and the files of the work tree.
+/// All files of a git repository except objects, and the files of the work tree.
 pub fn state_of(root: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_owned()];

@@ -1,4 +1,4 @@
-//! `chat_sessions`.
+//! The tool `chat_sessions`.
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
-//! The tools about the user's chats: every scenario of their specification by its name, on stores
-//! as VS Code and Copilot's command line write them.
+//! The tools about the user's chats: one test per scenario of their specification, on stores as
+//! written by VS Code and Copilot's command line.
 
 mod listing;
 mod registration;

@@ -137,5 +137,5 @@ fn invocation_logged_optional_for_debugging() {
     mcp.close();
     let log = logs(&stores);
     assert!(log.contains(&format!("MCP tool invoked: {GET}")), "{log}");
-    assert!(!log.contains("a private matter"), "what was asked is in no log");
+    assert!(!log.contains("a private matter"), "the log has no chat text");
 }

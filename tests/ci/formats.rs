@@ -52,7 +52,7 @@ fn junit_cases(report: &[u8]) -> Value {
         .stderr(Stdio::piped())
         .spawn()
         .expect("python3");
-    python.stdin.take().expect("its input").write_all(report).expect("the report is taken");
+    python.stdin.take().expect("its input").write_all(report).expect("the report is accepted");
     let read = python.wait_with_output().expect("python3");
     let (errors, text) = (String::from_utf8_lossy(&read.stderr), String::from_utf8_lossy(report));
     assert!(read.status.success(), "{errors}\n{text}");

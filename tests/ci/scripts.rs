@@ -174,7 +174,7 @@ fn merge_request_of_gitlab_is_compared_with_its_base_and_leaves_reports() {
     let quality: Value = serde_json::from_str(&clone.report("gl-code-quality-report.json")).expect("a list");
     assert_eq!(quality[0]["location"], json!({"path": "new.scr", "lines": {"begin": 2, "end": 2}}));
     assert!(clone.report("junit.xml").contains("<testcase name=\"new.scr\""));
-    // The first of several machines checks the whole difference.
+    // The first of several machines checks the whole comparison.
     for (part, status) in [("1", 1), ("2", 0)] {
         let variables = [&variables[..], &[("CI_NODE_INDEX", part), ("CI_NODE_TOTAL", "2")]].concat();
         let ran = clone.run("check.sh", &variables);

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, copy_executable, wait_until};
 
-/// Slow machines that run many tests at once need long deadlines; a wrong result is wrong at any
-/// speed.
+/// Slow machines that run many tests in parallel need long deadlines; a wrong result is wrong at
+/// any speed.
 pub const PATIENCE: Duration = Duration::from_secs(90);
 
 /// The result of a run.

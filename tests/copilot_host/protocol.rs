@@ -1,4 +1,4 @@
-//! The protocol, on a scripted command line.
+//! The protocol of `copilot host`, on a scripted command line.
 
 use std::process::Stdio;
 
@@ -50,7 +50,7 @@ fn session_create_offers_our_tools_and_disables_repository_config() {
         "{available:?}"
     );
     for gone in ["builtin:bash", "builtin:view"] {
-        assert!(!available.contains(&json!(gone)), "{gone} would pass us by");
+        assert!(!available.contains(&json!(gone)), "{gone} would bypass our tools");
     }
     let agent = &session["customAgents"][0];
     assert_eq!(
@@ -87,7 +87,7 @@ fn concurrent_tool_calls_each_get_a_text_result() {
         call("late", "glob", json!({"pattern": "*"})),
         call("1", "lsp_tools_read", json!({"path": "a.txt"})),
         json!({"wait": 7}),
-        // By its end the answer to the late one has been looked at.
+        // By its end, the answer to the late request has been processed.
         call("8", "glob", json!({"pattern": "*"})),
         json!({"wait": 1}),
     ]);
@@ -163,7 +163,7 @@ fn permission_requests_are_decided_by_rules_with_feedback() {
         assert!(result["feedback"].as_str().unwrap().contains(words), "{request}: {result}");
     }
     let settled = played.told().into_iter().any(|message| message["params"]["requestId"] == "settled");
-    assert!(!settled, "what a hook has decided is not decided again");
+    assert!(!settled, "a hook's decision is final");
 }
 
 #[test]
@@ -340,6 +340,6 @@ fn session_interrupted_is_aborted_and_leaves_no_processes() {
     assert_eq!(end(child), 130);
     assert_eq!(played.asked("session.abort").len(), 1);
     assert_eq!(played.asked("session.destroy").len(), 1);
-    assert!(played.asked("session.tools.handlePendingToolCall").is_empty(), "nobody waits for it");
+    assert!(played.asked("session.tools.handlePendingToolCall").is_empty(), "no call waits for it");
     wait_until("nothing is left", PATIENCE, || count_processes(&marker) == 0 && sleeping.living() == 0);
 }

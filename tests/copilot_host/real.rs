@@ -30,7 +30,7 @@ fn install() -> Option<(PathBuf, PathBuf)> {
     let lock = File::create(prefix.join("tests.lock")).expect("the lock of the servers");
     lock.lock().expect("the lock of the servers");
     if !program.is_file() {
-        // It is installed before the session begins, which this address then ends.
+        // Installed before the session begins, because its end frees this address.
         let project = Project::new([]);
         let mut command = host(&project, Some(&prefix));
         command.args(["--install", "--limit", "100ms", "x"]);
@@ -48,7 +48,7 @@ fn install() -> Option<(PathBuf, PathBuf)> {
     Some((prefix, program))
 }
 
-/// The folder where the command line unpacks itself: 200 MB, once for all tests.
+/// The folder into which the command line unpacks itself: 200 MB, once for all tests.
 fn cache() -> PathBuf {
     let target = Path::new(env!("CARGO_BIN_EXE_lsp-tools")).ancestors().nth(2).expect("target");
     let cache = target.join("test-copilot");
@@ -114,7 +114,7 @@ fn model_breaks_file_sees_diagnostics_and_repairs_it() {
     }
 }
 
-/// Both streams as a person sees them.
+/// Both streams interleaved, as a person sees them.
 fn together(command: &Command) -> Ran {
     let mut shell = Command::new("sh");
     shell.args(["-c", "exec \"$@\" 2>&1", "sh"]).arg(command.get_program()).args(command.get_args());
@@ -135,7 +135,7 @@ fn together(command: &Command) -> Ran {
 fn keep(wanted: bool, name: &str, text: &str) {
     if let Some(folder) = std::env::var_os("TRANSCRIPTS").filter(|_| wanted) {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join(format!("copilot-{name}.txt"));
-        // The number of a session says nothing to a reader.
+        // The session number means nothing to a reader.
         let lines = text.lines().map(|line| match line.split_once("undo --group ") {
             Some((before, _)) => format!("{before}undo --group SESSION\n"),
             None => format!("{}\n", line.trim_end()),
@@ -174,7 +174,7 @@ fn copilot_cli_configured_by_init_runs_same_loop_over_mcp() {
         Says::Calls(vec![("lsp-tools-lsp_diagnostics", json!({"path": "app.py"}))]),
         Says::Calls(vec![("lsp-tools-edit", edit(RIGHT, WRONG))]),
         Says::Calls(vec![("lsp-tools-edit", edit(WRONG, RIGHT))]),
-        // The server's findings during its start are not its final ones.
+        // The server's findings during its start are not final.
         hover(),
         hover(),
         hover(),
@@ -187,7 +187,7 @@ fn copilot_cli_configured_by_init_runs_same_loop_over_mcp() {
     assert_eq!(ran.status, 0, "{}", ran.out);
     let results = model.results();
     assert!(results[1].contains("reportReturnType") && results[2].contains("removed: 1"), "{results:?}");
-    // Its own tool for language servers asks ours, behind all servers of the catalogue.
+    // Its own language server tool uses ours as the only server for all languages.
     assert!(results[3..].iter().any(|result| result.contains("(function) def area(")), "{results:?}");
     assert_eq!(project.read("app.py"), APP);
     keep(true, "mcp", &as_the_model_saw_it(&model));
@@ -197,7 +197,7 @@ fn hover() -> Says {
     Says::Calls(vec![("lsp", json!({"operation": "hover", "file": "app.py", "line": 5, "character": 8}))])
 }
 
-/// The model's calls and their results; of results as text and as JSON, the text.
+/// The model's calls and their results. Of results that are both text and JSON, the text.
 fn as_the_model_saw_it(model: &Model) -> String {
     let asked = model.asked();
     let messages = asked.last().and_then(|request| request["messages"].as_array()).expect("messages");
@@ -288,7 +288,7 @@ fn permission_rules_agents_and_hooks_apply_on_real_copilot_cli() {
     assert!(
         project.read("app.py") == APP && !project.path("ran-it").exists() && !project.path("b.py").exists()
     );
-    assert!(!trace.exists(), "a hook of a repository that nobody trusted has run");
+    assert!(!trace.exists(), "a hook of an untrusted repository has run");
     let of_agent =
         |request: &&Value| request["messages"][0].to_string().contains("You are the agent `reader`");
     let asked = model.asked();
@@ -332,7 +332,7 @@ fn signed_out_error_names_copilot_login() {
     for name in ["GH_TOKEN", "GITHUB_TOKEN"] {
         command.env_remove(name);
     }
-    // Detecting that no user is signed in needs no network.
+    // Without a signed-in user, no network is needed.
     command.env("https_proxy", "http://127.0.0.1:9").env("HTTPS_PROXY", "http://127.0.0.1:9");
     let ran = run(command);
     assert!(ran.status == 4 && ran.err.contains("copilot login"), "{ran:?}");

@@ -15,12 +15,12 @@ async fn insert_edit_writes_whole_text_and_returns_it() {
     assert_eq!(project.read("src/a.txt"), "one\r\nzwei\r\n", "line ends stay those of the file");
     assert_eq!(answer.text, "one\r\nzwei\r\n", "what the file has now");
     assert_eq!(answer.changed, [project.path("src/a.txt")]);
-    // A patch that moves a file has the server write a file that is not there yet.
+    // For a moved file in a patch, the server writes a file that does not exist yet.
     let moved = json!({"filePath": absolute(&project, "src/b/c.txt"), "code": "three\n"});
     assert_eq!(done(&workspace, "insert_edit_into_file", moved).await.text, "three\n");
     let same = json!({"filePath": absolute(&project, "src/b/c.txt"), "code": "three\n"});
     assert!(done(&workspace, "insert_edit_into_file", same).await.changed.is_empty());
-    // All of a turn is taken back at once.
+    // Undo reverts all edits of a turn at once.
     workspace.ok("undo", json!({"group": "turn-1"})).await;
     assert_eq!(project.read("src/a.txt"), "one\r\ntwo\r\n");
     assert!(!project.path("src/b/c.txt").exists());

@@ -32,12 +32,12 @@ async fn asked(runtime: &Runtime, name: &str, input: Value, approver: &dyn Appro
         .expect("an answer")
 }
 
-/// The backend that executes a door's calls in the process of `runtime`.
+/// The backend that executes a front end's calls in the process of `runtime`.
 fn backend_of(runtime: &Runtime) -> LocalBackend {
     LocalBackend::new(LiveRuntime::new(runtime.clone()), Client::default())
 }
 
-/// Calls a name with every approval; it must succeed.
+/// Calls a name with full approval; it must succeed.
 async fn done(runtime: &Runtime, name: &str, input: Value) -> AliasAnswer {
     let answer = asked(runtime, name, input.clone(), &LeaveGiven).await;
     assert!(answer.ok, "{name} {input}: {}", answer.text);

@@ -1,4 +1,5 @@
-//! The server hears of files that our tools change before the answer, except files that rules hide.
+//! The server is notified of files that our tools change before the answer, except files that rules
+//! hide.
 
 use serde_json::{Value, json};
 
@@ -92,7 +93,7 @@ fn open_document_changed_on_disk_is_synced_before_each_turn() {
     let log = project.log();
     assert_eq!(log.params("textDocument/didOpen")[0]["textDocument"]["text"], "a = 1\n");
     assert_eq!(log.params("textDocument/didChange")[0]["contentChanges"][0]["text"], "a = 3\n");
-    // The second one goes on with the first one's conversation.
+    // The second turn continues the first one's conversation.
     assert_eq!(log.params("conversation/turn")[0]["conversationId"], "c1");
     assert_eq!(log.params("conversation/turn")[0]["message"], "second");
 }

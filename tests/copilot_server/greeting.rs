@@ -28,7 +28,8 @@ fn initialize_claims_only_served_capabilities_and_exit_is_orderly() {
     assert_eq!(initialize["capabilities"], claimed);
     let told = &log.params("workspace/didChangeConfiguration")[0]["settings"];
     assert_eq!(told["telemetry"]["telemetryLevel"], "off");
-    // The list without ours, then ours; and all of ours are taken back, by their full ids.
+    // First the list without our tools, then with them; all of ours are unregistered by their full
+    // ids.
     let lists = log.params("conversation/registerTools");
     assert_eq!((lists.len(), &lists[0]), (2, &json!({"tools": []})));
     let taken_back = &log.params("conversation/unregisterTools")[0]["toolIds"];

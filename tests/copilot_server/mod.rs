@@ -1,5 +1,5 @@
-//! The client of the Copilot language server: against a scripted server that imitates measurements
-//! of the real one, and against the real one as far as possible without signing in.
+//! The client of the Copilot language server. It is tested with a scripted server modelled on the
+//! real one, and with the real one as far as possible without signing in.
 
 mod calls;
 mod confirm;

@@ -25,7 +25,7 @@ fn alias_edits_of_server_are_written_and_undone_with_turn() {
     assert_eq!(ran.status, 0, "{}", ran.err);
     let results = results(&given);
     assert_eq!(results[0], ("success".to_owned(), "y = 1\n".to_owned()));
-    // The server takes it for the file's text: none of it may be cut.
+    // The server uses it as the file's text, so it must not be truncated.
     assert_eq!(results[1], ("success".to_owned(), long.clone()));
     assert!(results[2].0 == "error" && results[2].1.contains("`filePath`"), "{results:?}");
     assert_eq!(results[3].0, "error");

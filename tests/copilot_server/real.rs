@@ -77,8 +77,7 @@ fn real_copilot_server_accepts_every_profile_whole() {
     }
 }
 
-/// A conversation with the real server without our client, for messages that our client never
-/// sends.
+/// A direct conversation with the real server, for messages that our client never sends.
 struct Raw {
     child: std::process::Child,
     input: std::process::ChildStdin,
@@ -115,7 +114,7 @@ impl Raw {
         self.input.flush().expect("a message");
     }
 
-    /// Sends a request; requests of the server meanwhile get an empty result.
+    /// Sends a request; the server's own requests get an empty result.
     fn ask(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
         let id = self.next;
         self.next += 1;
@@ -159,7 +158,7 @@ impl Raw {
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        // It ends with its input; a process that does not notice is killed.
+        // The server ends with its input; otherwise it is killed.
         let _gone = self.child.kill();
         let _gone = self.child.wait();
     }

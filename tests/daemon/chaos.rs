@@ -148,12 +148,12 @@ impl Worker<'_> {
             eprintln!("torn: {} bytes, generation {generation}", found.len());
             count(&fought.torn);
         } else if generation < self.told {
-            eprintln!("lost: {generation} is there, {} was told", self.told);
+            eprintln!("lost: {generation} is there, {} was confirmed", self.told);
             count(&fought.lost);
         }
     }
 
-    /// One command; returns how it ended.
+    /// Runs one command and records how it ended.
     fn step(&mut self, fought: &Fought) {
         let words = self.words();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -205,7 +205,7 @@ fn strike(house: &House, dice: &mut Dice, fought: &Fought) {
     let daemons = house.daemons();
     let is_daemon = dice.below(2) == 0;
     let victims = if is_daemon { daemons } else { processes(&house.project.marker()) };
-    // A typed command has the word among its arguments too, and its worker kills it.
+    // The arguments of a typed command also contain the marker, but its worker kills it.
     let told = |pid: &i32| std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let of_ours = |text: &str, word: &str| text.split('\0').any(|part| part == word);
     let victims: Vec<(i32, String)> = victims

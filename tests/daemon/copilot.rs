@@ -1,5 +1,5 @@
-//! Both Copilot doors over the daemon: its warm servers execute their calls; all other state stays
-//! at the door.
+//! Both Copilot front ends over the daemon: its warm servers execute their calls; all other state
+//! stays in the front end.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ fn copilot_sessions_use_the_warm_server_of_the_daemon_and_their_own_without_it()
     }
     let warm = results(&house);
     assert_eq!(warm.len(), 2);
-    // A server that starts anew has the text's first version.
+    // A newly started server has the text's first version.
     assert!(warm.iter().all(|(status, text)| status == "success" && text.contains("foo v2 ")), "{warm:?}");
     assert_eq!((house.project.log().starts(), house.daemons().len()), (1, 1));
 
@@ -81,7 +81,7 @@ fn copilot_sessions_use_the_warm_server_of_the_daemon_and_their_own_without_it()
 fn copilot_edit_through_daemon_tells_new_errors_and_copilot_server_and_is_undone() {
     let text = "def foo\nfoo WRONG\nWRONG\n";
     let house = house(&json!([call("write", json!({"path": "a.scr", "content": text}))]), "");
-    // An edit waits for no server to start: its answer has findings where one runs.
+    // An edit does not wait for a server to start, so the server must run for it to have findings.
     assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0));
     let said = house.run(&["--format", "json", "copilot", "agent", "--open", "a.scr", "go"]);
     assert_eq!(said.code, Some(0), "{said:?}");
@@ -145,7 +145,7 @@ fn copilot_call_through_daemon_is_approved_at_the_doors_terminal_once_for_its_se
         assert_eq!(house.project.read("ran"), ran, "{seen}");
         assert_eq!(house.daemons().len(), 1, "{seen}");
     }
-    // The approval belongs to the door's session, which has no person here.
+    // The approval belongs to the front end's session, which has no person here.
     let house = house(&steps, "");
     let said = house.run(&["copilot", "agent", "go"]);
     assert_eq!(said.code, Some(0), "{said:?}");
@@ -203,7 +203,7 @@ fn told(house: &House) -> PathBuf {
 
 /// The response that it received to `request`.
 fn result(house: &House, request: &str) -> Value {
-    let told = fs::read_to_string(told(house)).expect("what it was told");
+    let told = fs::read_to_string(told(house)).expect("its messages");
     let messages = told.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut params = messages.map(|message| message["params"].clone());
     let found = params.find(|params| params["requestId"] == request);
@@ -240,7 +240,7 @@ fn copilot_host_has_its_calls_carried_out_and_judged_by_the_daemon() {
             refused["feedback"].as_str().is_some_and(|why| why.contains("cannot ask a user")),
             "{refused}"
         );
-        fs::remove_file(told(&house)).expect("what it was told");
+        fs::remove_file(told(&house)).expect("its messages");
     }
     assert_eq!((house.project.log().starts(), house.daemons().len()), (1, 1));
 }

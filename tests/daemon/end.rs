@@ -40,7 +40,7 @@ fn daemon_sigkilled_mid_command_ends_each_with_answer_or_error() {
     });
     house.kill(house.pid(), Signal::KILL);
     let (asked, acted) = (ended(asks, "hover"), ended(acts, "bash"));
-    assert_eq!((asked.code, asked.err.as_str()), (Some(0), ""), "a question is put once more");
+    assert_eq!((asked.code, asked.err.as_str()), (Some(0), ""), "a question is repeated once");
     assert_eq!(acted.code, Some(4), "{acted:?}");
     assert!(acted.err.contains("the daemon ended while the command ran"), "{acted:?}");
     assert!(acted.err.contains("may or may not have taken effect"), "{acted:?}");
@@ -57,7 +57,7 @@ fn daemon_sigterm_lets_running_command_finish() {
     house.kill(pid, Signal::TERM);
     assert_eq!(ended(asks, "hover").code, Some(0));
     house.wait_until_empty(SOON);
-    assert_eq!(house.project.log().starts(), 1, "it was not asked anew");
+    assert_eq!(house.project.log().starts(), 1, "the request was not repeated");
 }
 
 #[test]
@@ -87,8 +87,8 @@ fn daemon_idle_without_clients_ends() {
 fn daemon_binary_replaced_new_daemon_takes_over() {
     let mut house = House::new();
     let program = house.project.beside("lsp-tools-copy");
-    // By a separate process: a program cannot be started while a concurrent child of this one still
-    // has it open for writing.
+    // Copied by a separate process: a program cannot be started while a concurrent child of this
+    // process still has it open for writing.
     let copy = |to: &std::path::Path| {
         let copied = std::process::Command::new("cp").arg(env!("CARGO_BIN_EXE_lsp-tools")).arg(to).status();
         assert!(copied.expect("cp").success());
@@ -102,7 +102,7 @@ fn daemon_binary_replaced_new_daemon_takes_over() {
     fs::rename(&other, &program).unwrap();
     assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0));
     assert_ne!(house.pid(), before);
-    wait_until("the former one goes", SOON, || !house.daemons().contains(&before));
+    wait_until("the former daemon ends", SOON, || !house.daemons().contains(&before));
     assert_eq!(house.daemons().len(), 1);
 }
 
@@ -131,7 +131,7 @@ fn client_signalled_request_is_cancelled_at_the_server() {
         let begun = Instant::now();
         let said = ended(child, "hover");
         assert!(said.code == Some(130) || signal == Signal::KILL, "{said:?}");
-        wait_until("the server is told", AFTERLIFE, || {
+        wait_until("the server is notified", AFTERLIFE, || {
             house.project.log().count("$/cancelRequest") > cancelled
         });
         wait_until("nothing runs", AFTERLIFE, || house.status().unwrap()["running"] == json!(0));

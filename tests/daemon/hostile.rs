@@ -23,14 +23,14 @@ fn connect(house: &House) -> UnixStream {
 /// The daemon's whole output for `bytes`, until it closes the connection.
 fn answer(house: &House, bytes: &[u8]) -> String {
     let mut stream = connect(house);
-    // It may have heard enough before all was said.
+    // The daemon may close the connection before everything is sent.
     let _cut = stream.write_all(bytes);
     let mut text = Vec::new();
     let _reset = stream.read_to_end(&mut text);
     String::from_utf8(text).expect("UTF-8")
 }
 
-/// An accepted connection through the door `command`, which announces the bytes in `lengths`.
+/// An accepted connection to the front end `command`, which announces the bytes in `lengths`.
 fn enter(house: &House, lengths: &Value) -> BufReader<UnixStream> {
     let mut stream = BufReader::new(connect(house));
     let preamble = json!({"lsp-tools": 1, "door": "command", "command": lengths});
@@ -102,7 +102,7 @@ while time.monotonic() < begun + seconds:
 print(tries, let_in)
 "#;
 
-/// The result of this for so many seconds in a command of `bash`.
+/// Runs this for as many seconds in a command of `bash`, and returns its result.
 fn from_a_broken_chain(seconds: u32) -> (u32, u32) {
     let house = House::new();
     house.run(&["daemon", "start"]);
@@ -187,7 +187,7 @@ fn request_with_false_lengths_is_dropped_without_answer() {
         (json!(19), Value::Null, b"nothing of the kind"),
     ] {
         let mut stream = enter(&house, &json!({"request": request, "input": input}));
-        // It may have been cut off already.
+        // The connection may be closed already.
         let _broken = stream.get_mut().write_all(bytes);
         let mut rest = String::new();
         let _reset = stream.read_to_string(&mut rest);
@@ -295,7 +295,7 @@ fn daemon_log_contains_no_secrets() {
     }
 }
 
-/// Listens in place of the daemon, and answers as it does.
+/// Listens in place of the daemon, and answers like it.
 const IMPOSTER: &str = r#"
 import os, socket, sys
 path = sys.argv[1]
@@ -322,7 +322,7 @@ fn imposter_socket_of_sandboxed_command_is_not_believed() {
     let ready = house.project.path("ready");
     let command = format!("python3 imposter.py '{}' '{}'", socket.display(), ready.display());
     let arguments = json!({"command": command}).to_string();
-    // Without the daemon, which would notice that its socket is another one.
+    // Runs without the daemon, which would notice the exchanged socket.
     let mut bash =
         house.command(&["--no-daemon", "tools", "call", "bash", &arguments]).spawn().expect("lsp-tools");
     wait_until("the command listens", SOON, || ready.exists());

@@ -1,4 +1,4 @@
-//! A project whose commands use a daemon of its own.
+//! A project whose commands use a separate daemon.
 
 use std::fs;
 use std::io::Write;
@@ -36,13 +36,13 @@ pub struct House {
 }
 
 impl House {
-    /// With the scripted server for `.scr` files, whose answers do not depend on the number of
-    /// questions.
+    /// Uses the scripted server for `.scr` files, whose answers do not depend on the number of
+    /// requests.
     pub fn new() -> Self {
         Self::playing(&json!({"hover_version": false}))
     }
 
-    /// With the scripted server playing `scenario`.
+    /// Uses the scripted server playing `scenario`.
     pub fn playing(scenario: &Value) -> Self {
         Self::of(Project::scripted(scenario, "", [("a.scr", "def foo\nfoo WRONG\n"), ("b.scr", "foo\n")]))
     }
@@ -170,7 +170,7 @@ pub fn said(mut command: Command, input: &str, what: &str) -> Said {
 #[track_caller]
 pub fn ended(mut child: Child, what: &str) -> Said {
     let begun = Instant::now();
-    // Its output is read meanwhile, since it may be more than a pipe holds.
+    // Reads the output concurrently, since it may exceed the size of a pipe.
     let (out, err) = (child.stdout.take().expect("stdout"), child.stderr.take().expect("stderr"));
     let out = std::thread::spawn(move || std::io::read_to_string(out).expect("UTF-8"));
     let err = std::thread::spawn(move || std::io::read_to_string(err).expect("UTF-8"));

@@ -9,7 +9,7 @@
 //! - [`sharing`]: hosts, editors and the shell at the same time
 //! - [`together`]: two agents, an editor and a shell on two languages, with real servers
 //! - [`hostile`]: other clients of its socket
-//! - [`copilot`]: both Copilot doors, whose calls it executes
+//! - [`copilot`]: both Copilot front ends, whose calls it executes
 //! - [`chaos`]: random kills of all processes
 
 mod chaos;

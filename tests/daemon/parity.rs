@@ -19,7 +19,7 @@ fn house() -> House {
         (".git/HEAD", "ref: refs/heads/main\n"),
     ];
     let house = House::of(Project::scripted(&json!({"hover_version": false}), "", files));
-    // No installed server of the machine answers for Python: these answers come from the text.
+    // No installed server answers for Python, so these answers come from text search.
     fs::write(house.project.beside("config").join("lsp-tools.toml"), "[limits]\nanswer-items = 50\n")
         .unwrap();
     house
@@ -45,7 +45,7 @@ fn same(house: &House, said: Said) -> Said {
     let numbers = |text: String| {
         let mut out = String::new();
         for line in text.split_inclusive('\n') {
-            // How long something took is never the same.
+            // Durations differ in every run.
             let varies = ["waited_ms", "duration_ms", "\"pid\"", "memory_bytes", "latency"]
                 .iter()
                 .any(|key| line.contains(key));
@@ -56,7 +56,7 @@ fn same(house: &House, said: Said) -> Said {
     Said { code: said.code, out: numbers(ids(said.out)), err: numbers(ids(said.err)) }
 }
 
-/// The answer of an undo without its diagnostics: only a running server is asked, and without the
+/// The answer of an undo without its diagnostics: these need a running server, and without the
 /// daemon none is running.
 fn without_judgement(said: Said) -> Said {
     let is_judgement = |line: &&str| line.starts_with("no new problems") || line.starts_with("not checked: ");
@@ -158,8 +158,8 @@ fn file_and_tool_commands_with_and_without_daemon_print_the_same() {
     ]);
 }
 
-/// With `--diagnostics` each time: without it an edit reports diagnostics only if a server happens
-/// to run, as here.
+/// Always with `--diagnostics`: by default, an edit reports diagnostics only if a server is already
+/// running.
 #[test]
 #[ignore = "slow: just slow"]
 fn edit_commands_with_and_without_daemon_print_the_same() {

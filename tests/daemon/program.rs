@@ -1,4 +1,4 @@
-//! Hosts and editors, as clients of the daemon's doors.
+//! Hosts and editors, as clients of the daemon's front ends.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -87,12 +87,12 @@ impl Program {
         program
     }
 
-    /// Sends one frame of LSP.
+    /// Sends one LSP frame.
     pub fn tell_lsp(&mut self, method: &str, params: Value) {
         self.frame(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
-    /// Sends a request, and returns the response with that id. Requests of the server meanwhile are
+    /// Sends a request, and returns the response with that id. The server's own requests are
     /// answered with null.
     pub fn ask_lsp(&mut self, id: u64, method: &str, params: Value) -> Value {
         self.frame(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));

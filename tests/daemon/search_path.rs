@@ -61,7 +61,8 @@ fn program_of_the_workspace_on_path_is_never_started() {
     symlink(project.path("bin"), project.beside("into")).expect("a link");
     symlink(project.beside("elsewhere"), project.path("out")).expect("a link");
     fs::rename(project.path("bin"), project.beside("elsewhere")).expect("a folder");
-    // The folder of programs outside, which only the project's link chooses; then the one inside.
+    // First the folder of programs outside, which only the project's link selects; then the one
+    // inside.
     for inside in [false, true] {
         if inside {
             fs::rename(project.beside("elsewhere"), project.path("bin")).expect("a folder");

@@ -44,7 +44,7 @@ fn settings_broken_no_daemon_starts_and_error_is_the_same() {
     let start = house.run(&["daemon", "start"]);
     assert!(start.code == Some(2) && start.err.contains("no-such-word"), "{start:?}");
     // It reports the failed start before its process ends.
-    wait_until("what did not start is gone", SOON, || house.daemons().is_empty());
+    wait_until("the failed daemon is gone", SOON, || house.daemons().is_empty());
 }
 
 #[test]

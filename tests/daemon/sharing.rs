@@ -67,8 +67,8 @@ fn mcp_host_keeps_its_session_when_daemon_is_killed() {
     host.call(1, "todowrite", todo);
     for id in 2..5 {
         house.kill(house.pid(), Signal::KILL);
-        // A question is repeated at any time that the daemon ended; a call that may have taken
-        // effect is not.
+        // A question is repeated whenever the daemon ended; a call that may have taken effect is
+        // not.
         let list = host.ask(id + 100, "tools/list", json!({}));
         assert!(list["result"]["tools"].is_array(), "{list}");
         let kept = host.call(id, "todoread", json!({}));

@@ -81,7 +81,8 @@ fn daemon_socket_refuses_other_users() {
         eprintln!("not run as root: another user cannot be tried");
         return;
     }
-    // Bypasses the folder, which already keeps others out: the daemon itself checks its clients.
+    // Makes the folders accessible, which normally keep others out: the daemon itself also checks
+    // its clients.
     for folder in [house.project.beside(""), house.runtime(), house.sockets()] {
         fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
     }
@@ -98,8 +99,8 @@ fn daemon_socket_refuses_other_users() {
     };
     assert!(ask(None).out.contains("ok"), "its own user is answered");
     let other = ask(Some(65_534));
-    assert!(other.out == "b''\n" || other.err.contains("Error"), "another user is told nothing: {other:?}");
-    assert!(house.status().is_none(), "a folder that others can enter is used no more");
+    assert!(other.out == "b''\n" || other.err.contains("Error"), "another user gets no answer: {other:?}");
+    assert!(house.status().is_none(), "a folder that others can enter is no longer used");
 }
 
 /// The command runs without the daemon and reports the reason.

@@ -1,5 +1,5 @@
-//! Two agents, an editor and a shell on one workspace of two languages: one pyright and one
-//! tsserver for all four, counted by process, and four right answers from each.
+//! Two agents, an editor and a shell on one workspace of two languages. One pyright and one
+//! tsserver, counted by process, give all four right answers.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -99,7 +99,7 @@ fn shell(house: &House) -> [Value; 2] {
 #[ignore = "slow: just slow"]
 fn two_agents_editor_and_shell_share_one_server_per_language() {
     let house = &workshop();
-    // All begin at once, while nothing runs: not even the start of the servers is done twice.
+    // All begin at once, while nothing runs: even the servers start only once.
     let (one, other, editor, shell) = thread::scope(|scope| {
         let one = scope.spawn(|| agent(house));
         let other = scope.spawn(|| agent(house));
@@ -125,7 +125,7 @@ fn two_agents_editor_and_shell_share_one_server_per_language() {
         .filter_map(|row| row["server"].as_str())
         .collect();
     assert_eq!(servers, BTreeSet::from(["pyright", "typescript-language-server"]), "{status}");
-    // Asked once more, the same processes answer.
+    // The same processes answer the next request.
     assert_eq!(self::shell(house), right);
     assert_eq!((running(house, "pyright-langserver"), running(house, "tsserver.js")), (found.0, found.1));
     one.0.close();

@@ -1,4 +1,4 @@
-//! A person at a terminal, imitated by `script` (util-linux), is asked to trust the project's
+//! A person at a terminal, imitated by `script` (util-linux), must decide on trust in the project's
 //! programs.
 
 use std::io::Write;

@@ -1,4 +1,5 @@
-//! `write`, `edit`, `patch`, `move`, `delete`, `mkdir`, `undo` without any server.
+//! The contract of `write`, `edit`, `patch`, `move`, `delete`, `mkdir` and `undo`, without any
+//! server.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -194,7 +195,7 @@ async fn existing_code_marker_over_real_text_is_refused() {
         );
     }
     assert_eq!(project.read("a.py"), text);
-    // Where there is nothing to lose, where it was already, and in prose it is text like any other.
+    // Such a comment is accepted in new files, where it already was, and in prose.
     for (path, content) in
         [("new.py", marked), ("notes.md", marked), ("has.py", "# ...existing code...\nx = 2\n")]
     {
@@ -230,7 +231,7 @@ async fn patch_renames_in_chains_and_circles_and_over_what_it_deletes() {
         for (name, text) in expected {
             let found = std::fs::read_to_string(project.path(name)).ok();
             assert_eq!(found.as_deref(), text, "{name}: {patch}{answer}");
-            // The mode goes with the file.
+            // The mode moves with the file.
             if let Some(text) = text {
                 let is_executable = mode(name).expect("it is there") != 0;
                 assert_eq!(is_executable, text == "g\n", "{name}: {patch}{answer}");

@@ -6,7 +6,8 @@ use crate::support::{Project, TestWorkspace};
 
 const TEXT: &str = "def foo\nfoo bar\n";
 
-/// A project whose server answers a rename with `changes`, in which `ROOT` stands for the root.
+/// A project whose server answers a rename with `changes`, in which `ROOT` stands for the root
+/// folder.
 fn project(changes: &Value) -> Project {
     let project = Project::scripted(
         &json!({}),

@@ -85,7 +85,7 @@ async fn concurrent_edits_that_overlap_all_but_first_mismatch() {
         results.iter().map(|result| &result.value).filter(|value| value["ok"] == true).collect();
     assert_eq!(made.len(), 1, "{made:?}");
     let missed = results.iter().filter(|result| result.value["code"] == "patch_mismatch").count();
-    assert_eq!(missed, CALLS - 1, "the others are told what is there now");
+    assert_eq!(missed, CALLS - 1, "the others get the current text");
 }
 
 /// Approves on request, and reports that it was asked.
@@ -99,14 +99,14 @@ impl Approver for Later {
         let asked = self.asked.lock().expect("the bell").take().expect("one question");
         let answer = self.answer.lock().expect("the answer").take().expect("one question");
         Box::pin(async move {
-            asked.send(()).expect("somebody who waits for the question");
+            asked.send(()).expect("a receiver");
             answer.await.expect("an answer");
             Approval::Once
         })
     }
 }
 
-/// Approves after all calls have been asked about.
+/// Approves once all calls have requested approval.
 struct Together(Barrier);
 
 impl Approver for Together {
@@ -118,7 +118,7 @@ impl Approver for Together {
     }
 }
 
-/// A call that waits for approval, the sign that it waits, and the approval.
+/// A call that waits for approval, the signal that it waits, and the approval.
 fn waiting(approver: &mut Option<Later>) -> (&Later, Receiver<()>, Sender<()>) {
     let ((asked, is_asked), (leave, answer)) = (channel(), channel());
     let later = Later { asked: Mutex::new(Some(asked)), answer: Mutex::new(Some(answer)) };
@@ -152,7 +152,7 @@ async fn write_racing_an_edit_of_same_file_is_a_conflict() {
     let error = written.value["error"].as_str().unwrap_or_default();
     assert!(error.contains("a.txt") && error.contains("at the same time"), "{error}");
     assert_eq!(project.read("a.txt"), "1\ntwo\n");
-    // Afterwards nothing is in the way.
+    // Afterwards the file is not blocked.
     workspace.ok("write", whole).await;
     assert_eq!(project.read("a.txt"), "one\nmine\n");
 }
@@ -163,7 +163,7 @@ async fn concurrent_writes_of_one_file_all_but_one_conflict() {
     asks_about(&project, "write");
     let workspace = project.open();
     let caller = Caller::default();
-    // All of them have come before the first is made.
+    // All calls have arrived before the first is executed.
     let together = Together(Barrier::new(CALLS));
     let writes = numbers().map(|n| {
         let arguments = json!({"path": "a.txt", "content": format!("text {n}\n")});
@@ -180,7 +180,7 @@ async fn concurrent_edits_report_only_their_own_diagnostics() {
     let table = "diagnostics = {sees-unsaved = true}";
     let project = Project::scripted(&json!({}), table, [("a.scr", files.as_str()), ("b.scr", "name0\n")]);
     let workspace = project.open();
-    // A running server answers edits that do not ask for it.
+    // A running server answers edits that do not request diagnostics.
     workspace.ok("lsp_diagnostics", json!({"path": "a.scr"})).await;
     let edit = |n: usize| {
         let wrong = if n.is_multiple_of(2) { "WRONG" } else { "right" };

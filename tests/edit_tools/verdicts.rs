@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, TestWorkspace};
 
-/// Edits by every tool that changes files of any language, in an order in which each has its file.
+/// Edits by every tool that changes files of any language, in an order in which each finds its
+/// file.
 fn edits(path: &str, other: &str) -> Vec<(&'static str, Value)> {
     let patch = format!("*** Begin Patch\n*** Update File: {path}\n@@\n-three\n+four\n*** End Patch\n");
     vec![
@@ -69,7 +70,7 @@ async fn edit_that_changes_nothing_is_complete_and_unwanted_diagnostics_are_no_d
     workspace.shutdown().await;
 }
 
-/// A server whose start takes longer than an edit may take.
+/// A server whose start takes longer than the timeout of an edit.
 fn slow_to_start(seconds: u64) -> Project {
     let project = Project::scripted(&json!({}), "", [("a.scr", "one\n")]);
     let catalogue = project.beside("config").join("servers.toml");
@@ -103,7 +104,7 @@ async fn edit_starts_the_server_and_a_later_one_is_judged() {
     let workspace = project.opening().timeout(Duration::from_millis(400)).open();
     let first = workspace.ok("write", json!({"path": "a.scr", "content": "two\n"})).await;
     assert_stated("write", &first, "no_data", "not checked yet: scripted is still starting");
-    // The question waits for the same start.
+    // The request waits for the same start.
     let patience = Client { timeout: Some(Duration::from_secs(60)), ..Client::default() };
     let patient = workspace.for_client(patience).ok("lsp_diagnostics", json!({"path": "a.scr"})).await;
     assert_eq!(patient["verdict"], "complete", "{patient:#}");

@@ -1,5 +1,5 @@
-//! Editor requests besides hovers and definitions: pulled diagnostics, hierarchies, lenses,
-//! formatting; and answers for an editor with few capabilities.
+//! Editor requests besides hovers and definitions. These are pulled diagnostics, hierarchies,
+//! lenses, formatting; and answers for an editor with few capabilities.
 
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ async fn pull_diagnostics_client_gets_reports_and_no_pushes() {
         for (version, wrongs) in [(2, 1), (3, 2), (4, 0)] {
             let text = format!("🦀 def foo\n🦀 foo{}\n", " WRONG".repeat(wrongs));
             client.change("a.scr", version, &text).await;
-            // It stands behind the change, so it is about the text as changed.
+            // It follows the change, so it is about the changed text.
             let report = client.ask("textDocument/diagnostic", document.clone()).await;
             assert_eq!(report["kind"], "full", "{mode}: {report}");
             let items = report["items"].as_array().expect("a list");

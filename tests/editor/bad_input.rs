@@ -1,4 +1,4 @@
-//! Editors that break the protocol, and editors that go away.
+//! Editors that break the protocol, and editors that disconnect.
 
 use std::time::{Duration, Instant};
 
@@ -43,7 +43,7 @@ async fn malformed_messages_are_answered_and_next_ones_work() {
     let params = json!({"textDocument": document, "contentChanges": [change]});
     client.tell("textDocument/didChange", params).await;
     assert_eq!(client.diagnostics("a.scr", 2).await.len(), 1);
-    // Servers judge positions outside the text; they are asked, and answer.
+    // Positions outside the text are left to the server, which is sent the request.
     client.ask("textDocument/hover", client.at("a.scr", 4_000_000_000, 4_000_000_000)).await;
     client.close().await;
     assert_eq!(project.log().violations(), Vec::<String>::new());
@@ -76,7 +76,7 @@ async fn cancelled_or_disconnected_editor_request_is_cancelled_at_server() {
     let wait = |what: &str, method: &str, count: usize| {
         log.wait_for(what, Duration::from_secs(60), |log| (log.count(method) >= count).then_some(()));
     };
-    // The request behind an answered one is dropped a moment later, so the server is ended only
+    // The request after an answered one is dropped a moment later, so the server is ended only
     // after that.
     let cancelled = |count: usize| {
         log.wait_for("hovers cancelled", Duration::from_secs(60), |log| {
@@ -97,7 +97,7 @@ async fn cancelled_or_disconnected_editor_request_is_cancelled_at_server() {
     let begun = Instant::now();
     client.vanish_alone().await;
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
-    // The server reads on after the door is closed.
+    // The server reads on after the front end has closed.
     cancelled(2);
     runtime.shutdown().await;
 }
@@ -111,7 +111,7 @@ async fn editor_that_never_reads_is_blocked_and_ended_with_door() {
     client.put("initialize", json!({"capabilities": {}})).await;
     let text = "def foo\n".repeat(2_000);
     client.open("a.scr", 1, &text).await;
-    // It goes on asking until nothing is taken from it any more.
+    // Sends requests until the front end stops reading.
     let mut sent = 0;
     while tokio::time::timeout(
         Duration::from_secs(3),
@@ -121,7 +121,7 @@ async fn editor_that_never_reads_is_blocked_and_ended_with_door() {
     .is_ok()
     {
         sent += 1;
-        assert!(sent < 20_000, "the door takes whatever it is sent");
+        assert!(sent < 20_000, "the front end never stops reading");
     }
     client.ended.cancel();
     client.vanish().await;

@@ -1,4 +1,4 @@
-//! An LSP client that sends frames to the door within this process.
+//! An LSP client that sends frames to the front end within this process.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub struct Client {
     root: std::path::PathBuf,
 }
 
-/// All messages from the door, in order.
+/// All messages from the front end, in order.
 struct Heard {
     messages: Mutex<Vec<Value>>,
     bell: watch::Sender<usize>,
@@ -125,7 +125,7 @@ impl Client {
         answer["result"].clone()
     }
 
-    /// Waits for a message that satisfies `fits`, answering the door's requests meanwhile.
+    /// Waits for a message that satisfies `fits`, and answers the front end's requests meanwhile.
     pub async fn find(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
         let found = tokio::time::timeout(SOON, async {
             let mut bell = self.heard.bell.subscribe();
@@ -136,7 +136,7 @@ impl Client {
                 if let Some(found) = known {
                     return found;
                 }
-                bell.changed().await.expect("the door is open");
+                bell.changed().await.expect("the front end is open");
             }
         });
         found.await.unwrap_or_else(|_| {
@@ -144,8 +144,8 @@ impl Client {
         })
     }
 
-    /// Answers the door's own requests: approval for everything, and the set choice for questions
-    /// to a person.
+    /// Answers the front end's own requests: approval for everything, and the set choice for
+    /// questions to a person.
     async fn answer_requests(&mut self) {
         let asked: Vec<Value> = {
             let mut messages = self.heard.messages.lock().unwrap();
@@ -224,16 +224,16 @@ impl Client {
         message["params"]["diagnostics"].as_array().expect("a list").clone()
     }
 
-    /// Hangs up while others continue; the door must close soon.
+    /// Disconnects while others continue; the front end must close soon.
     pub async fn vanish_alone(mut self) {
         self.writing.shutdown().await.expect("a pipe");
-        tokio::time::timeout(SOON, self.serving).await.expect("the door closes").expect("no panic");
+        tokio::time::timeout(SOON, self.serving).await.expect("the front end closes").expect("no panic");
     }
 
-    /// Hangs up; the door must close soon.
+    /// Disconnects; the front end must close soon.
     pub async fn vanish(mut self) {
         self.writing.shutdown().await.expect("a pipe");
-        tokio::time::timeout(SOON, self.serving).await.expect("the door closes").expect("no panic");
+        tokio::time::timeout(SOON, self.serving).await.expect("the front end closes").expect("no panic");
         tokio::time::timeout(SOON, self.runtime.shutdown()).await.expect("the servers end");
     }
 
@@ -241,7 +241,7 @@ impl Client {
     pub async fn close(mut self) {
         assert_eq!(self.ask("shutdown", Value::Null).await, Value::Null);
         self.tell("exit", Value::Null).await;
-        tokio::time::timeout(SOON, self.serving).await.expect("the door closes").expect("no panic");
+        tokio::time::timeout(SOON, self.serving).await.expect("the front end closes").expect("no panic");
         tokio::time::timeout(SOON, self.runtime.shutdown()).await.expect("the servers end");
     }
 }

@@ -60,8 +60,8 @@ impl<'a> Helix<'a> {
         assert!(self.output(&words).status.success(), "Helix has gone");
     }
 
-    /// Leaves any open mode. A terminal reads an escape and the next key as one key with Alt if
-    /// they arrive together, and there is no sign that it was read alone.
+    /// Leaves any open mode. If an escape and the next key arrive together, a terminal reads one
+    /// key with Alt, and it does not show when it has read the escape.
     fn escape(&self) {
         self.press(&["Escape"]);
         std::thread::sleep(Duration::from_millis(200));
@@ -143,7 +143,7 @@ fn helix_hover_rename_unsaved_diagnostics_and_quit_work() {
     let screen = helix.until("def welcome_all(", |helix| helix.press(&["Enter"]));
     assert!(screen.contains("for line in welcome_all("), "{screen}");
 
-    // It is not saved: the server hears of it from the editor alone.
+    // It is not saved: the server learns of it only from the editor.
     helix.command(":goto 22");
     helix.press(&["o"]);
     helix.press(&["-l", "nowhere_defined"]);

@@ -1,5 +1,5 @@
-//! The editor door with real editors: headless Neovim, Helix in a terminal, and a test client that
-//! sends every request of editors.
+//! The editor front end with real editors: headless Neovim, Helix in a terminal, and a test client
+//! that sends every request of editors.
 
 mod asking;
 mod bad_input;

@@ -91,11 +91,7 @@ async fn column_encodings_of_server_and_editor_are_converted() {
     params["range"] = range([0, 0], [1, 5]);
     let hints = client.ask("textDocument/inlayHint", params).await;
     assert_eq!(hints[0]["position"], json!({"line": 1, "character": 6}));
-    assert_eq!(
-        hints[0]["data"],
-        json!({"line": 1, "character": 8}),
-        "what is the server's own stays as it is"
-    );
+    assert_eq!(hints[0]["data"], json!({"line": 1, "character": 8}), "the server's own data is unchanged");
     let items = client.ask("textDocument/completion", client.at("a.scr", 1, 4)).await;
     assert_eq!(place(&items["items"][0]["textEdit"]), (1, 3, 6), "{items}");
     assert_eq!(
@@ -124,7 +120,7 @@ async fn unknown_method_or_outside_document_is_answered() {
     assert_eq!(client.ask("textDocument/hover", outside.clone()).await, Value::Null);
     outside["textDocument"]["uri"] = "untitled:1".into();
     assert_eq!(client.ask("textDocument/hover", outside).await, Value::Null);
-    // Not offered by the server: nothing, and no error.
+    // The server does not offer it: an empty answer without an error.
     assert_eq!(client.ask("textDocument/foldingRange", client.at("a.scr", 0, 0)).await, Value::Null);
     client.close().await;
 }

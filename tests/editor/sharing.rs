@@ -28,7 +28,7 @@ async fn unsaved_text_is_private_to_editor_unless_saved_or_shared() {
         for round in 2..30 {
             let text = format!("def typed{round}\n{}", "WRONG\n".repeat(round % 3));
             client.change("a.scr", round as i64, &text).await;
-            // The request stands behind the change, so it is about the text as changed.
+            // The request follows the change, so it is about the changed text.
             let (editor, agent) = tokio::join!(editor_sees(&mut client), agent_sees(&runtime));
             assert!(editor.ends_with(&fingerprint(&text)), "{round}: {editor}");
             let seen = if shared { &text } else { "def disk\n" };
@@ -40,7 +40,7 @@ async fn unsaved_text_is_private_to_editor_unless_saved_or_shared() {
             }
         }
         assert_eq!(client.diagnostics("a.scr", 29).await.len(), 2);
-        // Another program writes the file, and the editor goes on with its own text.
+        // Another program writes the file, and the editor continues with its own text.
         project.write("a.scr", "def other\n");
         let last = format!("def typed29\n{}", "WRONG\n".repeat(2));
         assert!(editor_sees(&mut client).await.ends_with(&fingerprint(&last)));

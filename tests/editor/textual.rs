@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::client::{Client, able, open};
 use crate::support::Project;
 
-/// The crab is two UTF-16 units.
+/// The crab has two UTF-16 units.
 const TEXT: &str = "CRAB = '🦀'; from lib import greet\n\n\ndef main():\n    s = '🦀'; greet('x')\n";
 const LIB: &str = "def greet(name):\n    \"\"\"Greet somebody.\"\"\"\n    return name\n";
 
@@ -51,7 +51,7 @@ async fn missing_server_text_search_answers_and_says_so() {
     params["context"] = json!({"includeDeclaration": true});
     let found = client.ask("textDocument/references", params).await;
     let places: Vec<Value> = found.as_array().expect("a list").iter().map(start).collect();
-    // In the text that is not saved, and in the editor's columns.
+    // In the unsaved text, and in the editor's columns.
     for (line, character) in [(0, 29), (4, 14), (0, 4)] {
         assert!(places.contains(&json!({"line": line, "character": character})), "{found}");
     }

@@ -24,7 +24,7 @@ async fn server_never_answering_request_times_out_and_is_cancelled() {
     play.log().wait_for("the cancellation of the hover", SOON, |log| {
         log.params("$/cancelRequest").into_iter().find(|params| params["id"] == id)
     });
-    // The session lives on: another question is answered.
+    // The session survives: the next request is answered.
     let outline = in_time(play.runtime.symbols(lsp_tools::Target::File("a.scr".into()), 10)).await;
     let outline = outline.expect("an outline");
     assert_eq!(outline.verdict, Verdict::Complete, "{outline:?}");

@@ -1,5 +1,5 @@
-//! Checkers that a server runs in the background: "nothing wrong" about a text that the checker has
-//! not seen is not an answer.
+//! Checkers that a server runs in the background: an empty result for a text that the checker has
+//! not read is not an answer.
 
 use std::time::{Duration, Instant};
 
@@ -169,7 +169,7 @@ async fn background_check_that_was_cancelled_is_not_taken_for_one_that_is_over()
 #[tokio::test(flavor = "multi_thread")]
 async fn background_check_keeps_no_other_question_waiting() {
     let play = Play::open(&project(None, true), None);
-    // A client with unsaved text has the server exclusively during its question.
+    // A client with unsaved text has exclusive use of the server during its request.
     let unsaved = stage::client(&play, &[("b.scr", "def unsaved\n")]);
     let checks = async {
         let begun = Instant::now();

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::play::{Play, SOON, TEXT, failure, in_time, timed};
 use crate::support::{count_processes, fingerprint, wait_until};
 
-/// The points at which a first question meets the crash.
+/// The points at which a first request meets the crash.
 const POINTS: [&str; 6] =
     ["initialize", "initialized", "did_open", "first_request", "mid_reply", "did_change"];
 
@@ -56,9 +56,9 @@ async fn server_crashing_always_is_reported_with_status_and_stderr() {
             assert!(detail.contains("out of cheese | redo from start"), "{at} {question}: {detail}");
             assert!(took < Duration::from_secs(40), "{at} {question}: {took:?}");
         }
-        // An immediate second question does not restart it immediately. If the machine is so busy
-        // that the pause is over by then, the next one is twice as long, and the fifth is three
-        // minutes.
+        // An immediate second request does not restart the server immediately. If the machine is so
+        // busy that the pause is over by then, the next pause is twice as long, and the fifth is
+        // three minutes.
         for asked in 1.. {
             let (_, detail) = failure(in_time(play.hover("a.scr")).await);
             if detail.contains("next attempt in") {
@@ -137,8 +137,8 @@ async fn idle_server_crash_is_noted_by_diagnostics() {
     let play = Play::new(&json!({"stderr": ["mene", "tekel"]}));
     in_time(play.check("a.scr")).await.expect("a check");
     kill_unnoticed(&play);
-    // Until the end of its output is read, its findings in this very text are known, and no request
-    // is needed.
+    // Until the end of its output is read, its findings in this very text are known without a
+    // request.
     let answer = in_time(async {
         loop {
             let answer = play.check("a.scr").await.expect("a check");
@@ -223,7 +223,7 @@ async fn in_flight_requests_are_answered_when_server_dies() {
         tokio::join!(hovers, crash)
     };
     let (hovers, definition) = in_time(both).await;
-    // The definition kills each server that is asked, and the hovers never have an answer.
+    // The definition request kills each server, and the hovers are never answered.
     assert_eq!(failure(definition).0, ServerState::Crashed);
     for hover in hovers {
         let (_, detail) = failure(hover);

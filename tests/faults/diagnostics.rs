@@ -55,7 +55,7 @@ async fn alternating_errors_are_never_stale_in_any_diagnostics_mode() {
     }
 }
 
-/// The server may have begun with a request for a signature that nobody waits for any more.
+/// The server may have begun with a request for a signature whose caller has timed out.
 #[tokio::test(flavor = "multi_thread")]
 async fn text_is_sent_again_after_a_request_for_a_signature_even_if_it_timed_out() {
     let table = "diagnostics = {source = \"pull\", stale-after-signature = true}";
@@ -74,8 +74,8 @@ async fn text_is_sent_again_after_a_request_for_a_signature_even_if_it_timed_out
     }
 }
 
-/// The push from before the load of the project is not the last one, even if the load has ended
-/// when the question comes.
+/// The push from before the project load is not final, even if the load has ended when the request
+/// comes.
 #[tokio::test(flavor = "multi_thread")]
 async fn findings_after_load_are_waited_for_when_push_came_before() {
     let scenario = json!({"index": {"ms": 200}, "diagnostics": {"empty_pushes": 1, "debounce_ms": 1_000}});
@@ -101,7 +101,7 @@ async fn findings_after_load_are_waited_for_when_older_ones_came_right_after_it(
     play.end().await;
 }
 
-/// An earlier version of a server whose present one pulls.
+/// An older version of a server, which pushes, while the current version pulls.
 #[tokio::test(flavor = "multi_thread")]
 async fn findings_that_are_pushed_instead_of_pulled_are_taken() {
     let table = "diagnostics = {source = \"pull\"}";
@@ -183,7 +183,8 @@ async fn check_of_many_files_does_not_wait_for_each_if_server_is_silent() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn diagnostics_of_unsent_version_are_not_believed() {
-    // Older than the text: never for it. Newer: for a text that no client has.
+    // A publish for an older version is not about this text; one for a newer version is about a
+    // text that no client has.
     for offset in [-1, 5] {
         let scenario = json!({"diagnostics": {"version_offset": offset}});
         let play = Play::open(
@@ -260,7 +261,7 @@ async fn server_idle_status_between_two_pushes_is_not_final() {
         (250, Push(2)),
         (260, State("idle")),
     ];
-    assert_eq!(taken_of(&begun, 400).await, (Verdict::Complete, 2), "put off when it said so");
+    assert_eq!(taken_of(&begun, 400).await, (Verdict::Complete, 2), "postponed when it reported idle");
     let late = [
         (0, State("checking")),
         (0, Push(1)),
@@ -269,7 +270,7 @@ async fn server_idle_status_between_two_pushes_is_not_final() {
         (250, Push(2)),
         (260, State("idle")),
     ];
-    assert_eq!(taken_of(&late, 0).await, (Verdict::Complete, 2), "not begun yet when it said so");
+    assert_eq!(taken_of(&late, 0).await, (Verdict::Complete, 2), "not yet begun when it reported idle");
 }
 
 /// pylsp with some Pythons: pyflakes fails within it, and pylsp reports that as an error of the
@@ -296,7 +297,7 @@ async fn finding_that_says_that_a_checker_failed_is_not_told_and_text_is_checked
     assert_eq!(messages, ["wrong"]);
     play.end().await;
 
-    // A checker that fails for any text.
+    // A checker that fails on every text.
     let scenario = json!({"diagnostics": {"items": [failure, finding]}});
     let play = Play::with(&scenario, table, [("a.scr", "def foo\n")]);
     let answer = in_time(play.check("a.scr")).await.expect("a check");

@@ -1,4 +1,4 @@
-//! Language servers that misbehave, through the library as an embedder uses it: for any behaviour,
+//! Language servers that misbehave, through the library as an embedder uses it. For any behaviour,
 //! an answer comes in bounded time, is about the text on disk, and states its reliability.
 //!
 //! The server is the scripted one; each test's scenario sets its behaviour, and its log has the

@@ -78,7 +78,7 @@ impl Play {
     /// The verdict and the number of findings.
     pub async fn findings(&self, path: &str) -> (Verdict, usize) {
         let answer = in_time(self.check(path)).await.expect("a check");
-        // Shown where the test fails.
+        // Shown if the test fails.
         println!("{answer:?}");
         (answer.verdict, answer.output.count)
     }
@@ -119,7 +119,7 @@ pub async fn timed<T>(future: impl Future<Output = T>) -> (T, Duration) {
     (in_time(future).await, begun.elapsed())
 }
 
-/// The server's state without an answer of it: from a refusal, or beside an answer from the text.
+/// The server's state when it gave no answer: from an error, or from an answer by text search.
 pub fn failure<T: std::fmt::Debug>(answer: Result<Answer<T>, ToolError>) -> (ServerState, String) {
     match answer {
         Ok(answer) => {

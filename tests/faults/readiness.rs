@@ -1,4 +1,4 @@
-//! Servers that index first: earlier answers are partial, and questions about the whole project
+//! Servers that index first: earlier answers are partial, and requests about the whole project
 //! wait.
 
 use std::time::Duration;
@@ -34,8 +34,8 @@ async fn references_wait_for_server_status_quiescence() {
     play.end().await;
 }
 
-/// Work that begins after the answer, before the question whether the file is in the project: the
-/// findings in the configuration are awaited between the two.
+/// Work that begins after the answer and before the request whether the file is in the project: in
+/// between, the findings in the configuration are awaited.
 #[tokio::test(flavor = "multi_thread")]
 async fn membership_of_file_is_asked_once_server_has_reloaded() {
     let table = r#"readiness = {server-status = true}
@@ -73,7 +73,7 @@ async fn text_answers_where_server_counts_file_to_no_project_and_finds_nothing()
     let answer = in_time(play.references("a.scr")).await.expect("references");
     assert_eq!((answer.verdict, answer.output.count), (Verdict::Hints, 2), "{answer:?}");
     assert_eq!(answer.server_status.detail.as_deref(), Some("no project has it"));
-    // What the server knows of the file itself stays its answer.
+    // An answer about the file alone stays complete.
     let hover = in_time(play.hover("a.scr")).await.expect("a hover");
     assert_eq!(hover.verdict, Verdict::Partial, "{hover:?}");
     play.end().await;
@@ -128,8 +128,8 @@ async fn empty_answer_while_indexing_is_retried_when_idle() {
     play.end().await;
 }
 
-/// Wrong answers of servers at their start. If there is a sign of readiness, the answer is
-/// complete; otherwise it is not called so.
+/// Wrong answers of servers at their start. With a readiness signal, the answer is complete;
+/// otherwise it is not marked so.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn answer_at_start_is_whole_or_not_called_complete_however_a_server_lies() {

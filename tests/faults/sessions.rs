@@ -1,5 +1,5 @@
-//! One server for all callers, the right root for each file, and no server that is no longer
-//! useful.
+//! One server for all callers, the right root for each file, and no server that is not needed any
+//! more.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -36,7 +36,7 @@ async fn concurrent_requests_are_sent_in_parallel() {
     let got = lines.iter().rposition(|line| line["got"]["method"] == "textDocument/hover").expect("a hover");
     let first = lines.iter().find(|line| line["got"]["method"] == "textDocument/hover").expect("a hover");
     let sent = lines.iter().position(|line| line["sent"] == first["got"]["id"]).expect("an answer");
-    assert!(got < sent, "the last question was asked before the first answer");
+    assert!(got < sent, "the last request was sent before the first answer");
     play.end().await;
 }
 
@@ -158,12 +158,12 @@ async fn sole_server_over_memory_budget_is_kept_and_noted() {
     let play = Play::open(&large_servers("", [("a.scr", TEXT)]), None);
     let note = told_of_memory(&play, "a.scr").await;
     assert!(note.contains("budget of 64 MiB") && note.contains("servers.memory-budget-mb = 1024"), "{note}");
-    // Not in use, and lately used no more; the next look at the memory comes within 5 s.
+    // Idle long enough; the next memory check comes within 5 s.
     tokio::time::sleep(Duration::from_secs(8)).await;
     let servers = play.runtime.servers().await;
     assert_eq!((servers.servers[0].state, servers.servers[0].restarts), (ServerRunState::Ready, Some(0)));
     assert!(servers.notes[0].contains("budget of 64 MiB"), "{servers:?}");
-    assert_eq!(in_time(play.hover("a.scr")).await.expect("a hover").notes, [""; 0], "it is told once");
+    assert_eq!(in_time(play.hover("a.scr")).await.expect("a hover").notes, [""; 0], "it is reported once");
     assert_eq!(play.log().starts(), 1);
     in_time(play.runtime.shutdown()).await;
     crate::support::wait_until("all of it is gone", SOON, || count_processes(&play.project.marker()) == 0);
@@ -260,7 +260,7 @@ async fn project_interpreter_is_passed_to_server_only_when_trusted() {
     let play = Play::open(&play.project, None);
     assert_eq!(python_setting(&play).await, own, "trusted");
     in_time(play.runtime.shutdown()).await;
-    // Another program under the same name is not the one that was trusted.
+    // A different program under the same name is not trusted.
     play.project.write(".venv/bin/python", "#!/bin/sh\nrm -rf /\n");
     fs::remove_file(play.log().path()).expect("the log");
     let play = Play::open(&play.project, None);
@@ -324,7 +324,7 @@ async fn server_of_two_languages_is_listed_once() {
     play.end().await;
 }
 
-/// A server whose newer versions ask for their settings is told them if this one does not.
+/// A server whose newer versions request their settings gets them unrequested otherwise.
 #[tokio::test(flavor = "multi_thread")]
 async fn server_that_does_not_ask_for_settings_is_told_them() {
     let table = "asks-for-settings = true\nsettings = {scripted = {strict = true}}";

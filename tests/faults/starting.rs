@@ -1,5 +1,5 @@
-//! Questions before the server is ready: their answers, and the next question, which does not
-//! restart the wait.
+//! Requests before the server is ready: their answers, and the next request, which does not restart
+//! the wait.
 
 use std::time::Duration;
 
@@ -97,7 +97,8 @@ async fn indexing_outliving_request_is_joined_by_next_one() {
     play.end().await;
 }
 
-/// A slow server would not finish its answer if it were asked only shortly before the deadline.
+/// A slow server would not finish its answer if the request were sent only shortly before the
+/// deadline.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn answer_given_while_indexing_is_preferred_to_text_search() {
@@ -110,7 +111,7 @@ async fn answer_given_while_indexing_is_preferred_to_text_search() {
         },
     });
     let play = Play::with(&scenario, QUIESCENT, FILES);
-    // The server is there, so that its start takes nothing of the time below.
+    // The server is already running, so that its start does not count below.
     in_time(play.check("a.scr")).await.expect("a check");
     let hasty = patient(&play, Duration::from_millis(2_500), RetryAdvice::Tool);
     let hover = in_time(hasty.hover(at("a.scr", 1, 0))).await.expect("a hover");
@@ -124,7 +125,7 @@ async fn answer_given_while_indexing_is_preferred_to_text_search() {
     play.end().await;
 }
 
-/// A question keeps some servers from reading, so none is sent while there is time.
+/// A request keeps some servers from reading, so none is sent while there is time.
 #[tokio::test(flavor = "multi_thread")]
 async fn references_during_indexing_are_asked_once_when_idle() {
     let play = Play::with(&json!({"index": {"ms": 1_500, "server_status": true}}), QUIESCENT, FILES);

@@ -50,7 +50,7 @@ async fn grep_with_running_server_marks_hits_and_adds_references() {
     );
     assert_eq!((&marked["marked_by"], &marked["count"]), (&json!(["scripted"]), &json!(6)));
     let below = bench.ok("grep", json!({"pattern": "foo", "path": "a.scr"})).await;
-    assert_eq!(marks(&below).len(), 4, "what is added lies where was searched");
+    assert_eq!(marks(&below).len(), 4, "added matches are within the searched path");
     for arguments in [json!({"pattern": "foo", "semantic": false}), json!({"pattern": "fo+"})] {
         let plain = bench.ok("grep", arguments).await;
         assert!(marks(&plain).iter().all(|mark| mark.ends_with(" -")), "{plain}");

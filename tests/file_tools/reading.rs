@@ -182,7 +182,7 @@ async fn missing_path_error_suggests_what_is_meant() {
             json!({"path": "cart.py", "edits": [{"old": "x", "new": "y"}]}),
             json!("did you mean `src/shop/cart.py`? Otherwise, make it with `write`"),
         ),
-        // Four files have that name, and nothing tells which is meant.
+        // Four files have that name, so the request is ambiguous.
         ("read", json!({"path": "mod.py"}), serde_json::Value::Null),
         ("read", json!({"path": "src/unlike-anything.py"}), serde_json::Value::Null),
     ] {

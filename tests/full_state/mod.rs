@@ -107,7 +107,7 @@ fn state_disk_full_kept_data_survives_and_writes_report_no_space() {
     project.write(".lsp-tools/lsp-tools.toml", "[[hooks.pre]]\ncommand = ['false']\n");
     no_space(&on_a_full_disk(&project, &["trust", "--yes"]), "trust");
     assert_eq!(std::fs::read(&store).expect("the store"), trusted);
-    // A trusted hook that is gone holds up every call, so its trust goes with it.
+    // A missing trusted hook blocks every call, so its trust is revoked too.
     project.write(".lsp-tools/lsp-tools.toml", "");
     assert!(alone(&project, &["trust", "--revoke"]).status.success());
 

@@ -1,4 +1,4 @@
-//! Every system call that changes our stores, failing one after the other: afterwards a store has
+//! Every system call that changes our stores, failing one after the other. Afterwards a store has
 //! the old or the new content, and the command reports which. Takes some minutes; needs strace, and
 //! runs only on request.
 
@@ -76,7 +76,7 @@ const STORES: [Store; 4] = [
         old: |project| {
             let settings = "[audit]\nmax-bytes = 10000\n[permissions]\nallow = [\"*\"]\n";
             fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
-            // So many that the next line rotates the log.
+            // Enough that the next line rotates the log.
             let line = json!({"tool": "old", "session": "x".repeat(400)}).to_string() + "\n";
             fs::write(project.beside("state").join("audit.jsonl"), line.repeat(24)).expect("a log");
         },
@@ -205,8 +205,8 @@ fn paths_of(project: &Project, words: &[&str]) -> BTreeSet<String> {
     named.map(str::to_owned).collect()
 }
 
-/// The command with a fault at the call of that number on one of `paths`; returns whether it got
-/// that far.
+/// Runs the command with a fault at the call of that number on one of `paths`; returns whether it
+/// got that far.
 fn with_fault(
     project: &Project,
     words: &[&str],

@@ -176,7 +176,7 @@ fn edit_hook_of_every_host_answers_one_line_where_nothing_can_be_judged() {
 #[test]
 fn edit_hook_without_a_daemon_says_that_nothing_was_judged() {
     let house = House::new();
-    // A file in the place of the folder of sockets: no daemon can be had.
+    // A file in place of the socket folder: no daemon can start.
     fs::write(house.sockets(), "").unwrap();
     let told = edited(&house, "a.scr", "foo WRONG", "foo");
     for host in HOSTS {
@@ -273,11 +273,11 @@ fn end_of_turn_is_held_up_once_for_what_the_turn_broke() {
     assert!(words.contains("2 new errors") && !words.contains("b.scr"), "{words}");
     assert_eq!(held_up(&house, &none), "", "once");
 
-    // The next turn begins with the errors of the last one.
+    // The errors of the last turn are old for the next turn.
     turn_hook(&house, "turn", &none);
     write("a.scr", "def foo\n\nfoo WRONG\nbar WRONG\n");
     assert_eq!(held_up(&house, &none), "");
-    // A file that is again as it was committed, and a deleted one.
+    // A file restored to its committed text, and a deleted one.
     write("b.scr", "foo\n");
     fs::remove_file(house.project.path("new.scr")).unwrap();
     assert_eq!(held_up(&house, &none), "");
@@ -285,7 +285,7 @@ fn end_of_turn_is_held_up_once_for_what_the_turn_broke() {
     assert_eq!(held_up(&house, &none), "", "the file was there when the turn began");
     write("b.scr", "WRONG WRONG\n");
     assert_eq!(held_up(&house, &json!({"session_id": "other"})), "", "a session whose turn is unknown");
-    assert_eq!(held_up(&house, &json!({"stop_hook_active": true})), "", "it goes on because of a hook");
+    assert_eq!(held_up(&house, &json!({"stop_hook_active": true})), "", "a hook already continued the turn");
     assert!(held_up(&house, &none).contains("1 new error"));
 }
 
@@ -303,7 +303,7 @@ fn end_of_turn_is_not_checked_without_repository_or_by_settings() {
     assert_eq!(held_up(&house, &none), "");
 }
 
-/// The first request for a signature must not hide what a change of another file does.
+/// The first request for a signature must not hide the effects of a change in another file.
 #[test]
 #[ignore = "slow: just slow"]
 fn end_of_turn_on_a_fresh_daemon_is_held_up_where_users_are_opened_first() {
@@ -355,7 +355,7 @@ fn end_of_turn_is_held_up_for_importers_of_a_removed_or_moved_module() {
     }
 }
 
-/// Rules hold for the check of a turn.
+/// Rules apply to the check of a turn.
 #[test]
 fn end_of_turn_shows_nothing_of_hidden_files() {
     let house = House::new();
@@ -386,7 +386,7 @@ fn end_of_turn_knows_moved_files_and_those_that_it_cannot_compare() {
     house.project.write("latin.scr", "WRONG\n");
     assert_eq!(held_up(&house, &none), "", "its errors are old, or not known");
     house.project.write("a.scr", "WRONG\nWRONG\n");
-    // The start of an earlier turn does not stay when a later one is not noted.
+    // The start of an earlier turn does not persist if a later one is not recorded.
     fs::rename(house.project.path(".git"), house.project.path("git")).unwrap();
     turn_hook(&house, "turn", &none);
     fs::rename(house.project.path("git"), house.project.path(".git")).unwrap();

@@ -1,5 +1,5 @@
-//! Real hosts, set up by `init HOST --hooks --instructions`, with a stand-in for their model:
-//! findings of our hooks reach the model's next request. Only loopback is used, except by npm,
+//! Real hosts, set up by `init HOST --hooks --instructions`, with a stand-in for their model. The
+//! findings of our hooks must reach the model's next request. Only loopback is used, except by npm,
 //! which installs the hosts the first time.
 
 use std::fs;
@@ -128,7 +128,7 @@ fn run(
     let set_up = prepared(house.command(&ours)).output().expect("lsp-tools");
     assert!(set_up.status.success(), "{set_up:?}");
     be_patient(house, host);
-    // In the environment that the host gives its hooks, which has its own daemon.
+    // In the environment of the host's hooks, which has its own daemon.
     let warm = prepared(house.command(&["check", "greet", "--timeout", "60"])).output().expect("lsp-tools");
     assert!(!warm.stdout.is_empty(), "{warm:?}");
 
@@ -157,7 +157,7 @@ fn scene(host: &Host) -> Option<(House, PathBuf)> {
     Some((pyright(), program))
 }
 
-/// Gives the hooks more time than users of the host would accept.
+/// Gives the hooks a longer timeout than users of the host would accept.
 fn be_patient(house: &House, host: &Host) {
     let files = [
         ".claude/settings.json",
@@ -203,7 +203,7 @@ fn assert_reached(host: &Host, model: &Model) {
         model.shown()
     );
     assert!(!model.told("## Questions about code").is_empty(), "{}: no instructions", host.name);
-    // opencode has no hook that can hold up the end of a turn.
+    // opencode has no hook that can block the end of a turn.
     if host.name != OPENCODE.name {
         let of_turn = model.told("lsp-tools, about this turn's edits").join("\n");
         assert!(
@@ -289,7 +289,7 @@ fn gemini_model_reads_what_hooks_found() {
     let variables = [
         ("GEMINI_API_KEY", "none".to_owned()),
         ("GOOGLE_GEMINI_BASE_URL", model.address().to_owned()),
-        // A project's hooks run where its folder is trusted.
+        // A project's hooks run only if its folder is trusted.
         ("GEMINI_CLI_TRUST_WORKSPACE", "true".to_owned()),
     ];
     run(&GEMINI, &scene, &model, &[(".gemini/settings.json", settings.to_string())], &variables);
@@ -311,7 +311,7 @@ fn qwen_code_model_reads_what_hooks_found() {
         "security": {"auth": {"selectedType": "openai"}}, "general": {"disableAutoUpdate": true},
         "privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false},
     });
-    // A project's hooks run where its folder is trusted.
+    // A project's hooks run only if its folder is trusted.
     let trusted = json!({scene.0.project.root().to_string_lossy(): "TRUST_FOLDER"});
     let files =
         [(".qwen/settings.json", settings.to_string()), (".qwen/trustedFolders.json", trusted.to_string())];
@@ -388,10 +388,10 @@ fn copilot_cli_model_reads_what_hooks_found() {
         ("COPILOT_OFFLINE", "true".to_owned()),
         ("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", model.address())),
         ("COPILOT_MODEL", "stand-in".to_owned()),
-        // It unpacks itself there.
+        // The host unpacks itself there.
         ("XDG_CACHE_HOME", installed_beside("test-copilot").to_string_lossy().into_owned()),
     ];
-    // A project's hooks run where its folder is trusted.
+    // A project's hooks run only if its folder is trusted.
     let settings =
         json!({"trustedFolders": [scene.0.project.root()], "trusted_folders": [scene.0.project.root()]});
     run(&COPILOT, &scene, &model, &[(".copilot/config.json", settings.to_string())], &variables);

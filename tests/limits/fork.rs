@@ -1,5 +1,5 @@
-//! A server of ours that may start no more processes and threads: running parts go on answering,
-//! others report the limit, and all works again after the limit is raised.
+//! A server of ours at its limit of processes and threads. Running parts continue to answer, others
+//! report the limit, and all works again after the limit is raised.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,6 +1,6 @@
-//! A workspace in which all executable code reports itself: modules that shadow those of servers,
-//! plugins and programs from settings, caches, generated scripts. Each writes its own name to the
-//! canary when it is run or imported.
+//! A workspace of traps that report their execution. There are modules that shadow those of
+//! servers, plugins and programs from settings, caches, and generated scripts. Each writes its own
+//! name to the canary when it is run or imported.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -482,7 +482,7 @@ pub fn bait(project: &Project, file: &str, canary: &Canary) {
         _ if file == "justfile" => format!("x := `{}`\n", canary.shell("justfile").lines().nth(1).unwrap_or_default()),
         _ => String::new(),
     };
-    // The sample's own file may be one of those that were put over it.
+    // The trap may have replaced the sample's own file.
     let sample = fs::read_to_string(project.path(file)).unwrap_or_default();
     project.write(file, format!("{sample}{text}"));
 }

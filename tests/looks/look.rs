@@ -1,4 +1,4 @@
-//! The examination of one server: every question of a reader, asked through our own binary, in an
+//! The examination of one server: every question of a reader, through our own binary, in an
 //! untrusted project full of traps.
 
 use std::fs;
@@ -25,7 +25,7 @@ pub struct Way<'a> {
     pub leave_out: &'a [String],
     /// Folders to put before the user's PATH.
     pub before_path: &'a [PathBuf],
-    /// The time in which servers may act unasked; they give no sign of it.
+    /// The time for unrequested actions of servers, which give no sign of them.
     pub pause: Duration,
 }
 
@@ -56,7 +56,7 @@ impl Outcome {
     }
 }
 
-/// Asks `server`, which is installed in the prefix `servers`, about its sample among traps.
+/// Sends requests about its sample among traps to `server`, installed in the prefix `servers`.
 pub fn look(server: &str, servers: &Path, way: Way<'_>) -> Outcome {
     let project = Project::new([]);
     fs::create_dir(project.beside("home")).expect("a home");
@@ -68,7 +68,7 @@ pub fn look(server: &str, servers: &Path, way: Way<'_>) -> Outcome {
     for name in way.leave_out {
         let path = project.path(name);
         let gone = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-        // Not each of them is in every project.
+        // Not every project has each of them.
         drop(gone);
     }
     let prefer = format!("prefer.{:?} = [{server:?}]\n", sample.language);
@@ -138,7 +138,7 @@ fn command(project: &Project, servers: &Path, way: Way<'_>) -> Command {
     for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"] {
         command.env_remove(name);
     }
-    // Like the variables of a user who works on one project. With trust they count, and Python
+    // Like the variables of a user who works on one project. With trust they apply, and Python
     // fails with their values.
     if !way.trusted {
         command.env("PYTHONPATH", format!(".:{}", project.root().display()));

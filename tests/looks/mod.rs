@@ -1,4 +1,4 @@
-//! Questions about an untrusted project execute and import nothing of it.
+//! Requests about an untrusted project execute and import nothing of it.
 //!
 //! `hostile.rs` makes a project in which all executed code reports itself in a file outside
 //! (`canary.rs`), `look.rs` asks a server there through our binary, and `trace.rs` reads the record
@@ -101,7 +101,7 @@ fn runs_nothing(server: &str) {
 #[test]
 #[ignore = "slow: just slow"]
 fn trusted_project_lookup_runs_its_code() {
-    // Of pylsp itself, and not of the program of its name in the project's environments.
+    // From pylsp itself, not from the program of its name in the project's environments.
     let environments = [".venv", "venv", "__pypackages__", "node_modules/.bin"].map(str::to_owned);
     for (server, trap, leave_out) in [
         ("pylsp", ".py", environments.to_vec()),
@@ -168,7 +168,7 @@ fn left_out(server: &ServerSpec) -> Vec<Vec<String>> {
         true => [".venv", "venv", "__pypackages__", ".pdm-python"].map(str::to_owned).to_vec(),
         false => Vec::new(),
     };
-    // Go treats the folder as its modules, and loads nothing if they are none.
+    // Go reads the folder as its modules, and loads nothing if it is not valid.
     let vendored: Vec<String> = match server.languages.iter().any(|language| language == "go") {
         true => vec!["vendor".to_owned()],
         false => Vec::new(),

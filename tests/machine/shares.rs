@@ -51,7 +51,7 @@ fn servers_of_several_workspaces_share_one_budget_and_all_are_answered() {
             scope.spawn(move || {
                 for round in 0..4 {
                     ask_until_answered(agent, 1_000 * (round + 1));
-                    // An agent reads the message.
+                    // The pause of an agent that reads the message.
                     thread::sleep(Duration::from_millis(800));
                 }
             });
@@ -132,7 +132,7 @@ fn server_starts_at_the_first_read_and_not_before() {
     assert_eq!(machine(&house)["processes"], json!([]));
     let read = agent.call(50, "read", json!({"path": "a.scr"}));
     assert_eq!(read["ok"], json!(true), "{read}");
-    wait_until("the server of what was read is started", SOON, || house.project.log().starts() == 1);
+    wait_until("the server of the read file is started", SOON, || house.project.log().starts() == 1);
     ask_until_answered(&mut agent, 100);
     assert_eq!((house.project.log().starts(), &machine(&house)["servers"]), (1, &json!(1)));
     agent.close();

@@ -1,6 +1,6 @@
-//! Hosts built on the real SDKs drive `lsp-tools mcp` over standard streams and HTTP: they list the
-//! tools, ask a real server, break code and see the errors, are asked for approval, and cancel a
-//! call. A second lsp-tools also mounts the first.
+//! Hosts built on the real SDKs drive `lsp-tools mcp` over standard streams and HTTP. They list the
+//! tools, use a real server, break code and see the errors, approve a call, and cancel one. A
+//! second lsp-tools also mounts the first.
 
 mod first_session;
 mod ourselves;

@@ -46,7 +46,7 @@ fn mounted_lsp_tools_server_tools_are_callable() {
         assert_eq!(call(&mut client, "read", json!({"path": "a.txt"}))["content"], "outer\n");
         let wrong = call(&mut client, "inner.read", json!({"path": "../../etc/passwd"}));
         assert_eq!((&wrong["ok"], &wrong["code"]), (&json!(false), &json!("server_failed")), "{wrong}");
-        // Calls that need approval there are asked of no person here: the rules of both apply.
+        // Calls that need approval there do not ask the person here: the rules of both apply.
         let denied = call(&mut client, "inner.bash", json!({"command": "true"}));
         assert_eq!(denied["ok"], false, "{denied}");
     }
@@ -64,14 +64,14 @@ fn self_mounting_server_does_not_recurse() {
         names = tools.filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect();
         names.iter().any(|name| name == "inner.read")
     });
-    // One of it runs below the first one, and none below that.
+    // One instance runs below the first one, and none below that.
     assert!(!names.iter().any(|name| name.starts_with("inner.inner")), "{names:?}");
     let read = call(&mut client, "inner.read", json!({"path": "a.scr"}));
     assert_eq!(read["structured"]["content"], "def foo\nfoo WRONG\n", "{read}");
     let through = json!({"name": "inner.inner_read", "arguments": {"path": "a.scr"}});
     assert_eq!(client.error("tools/call", through), -32602);
-    // The one that the test started does not count: it has no workspace among its arguments. Each
-    // has its supervisor.
+    // The instance that the test started does not count: it has no workspace among its arguments.
+    // Each has its supervisor.
     let root = project.root();
     assert_eq!(count_processes(root.to_str().expect("UTF-8")), 2, "the server and its supervisor");
 }

@@ -111,7 +111,7 @@ fn request_state_forged_or_for_other_call_is_refused() {
     let last = forged.pop().expect("a character");
     forged.push(if last == 'A' { 'B' } else { 'A' });
     assert_eq!(client.error("tools/call", again(&bash(), &json!(forged), yes())), -32602, "a changed one");
-    assert_eq!(client.error("tools/call", again(&bash(), &json!("x"), yes())), -32602, "one that is none");
+    assert_eq!(client.error("tools/call", again(&bash(), &json!("x"), yes())), -32602, "an invalid one");
     let mut stranger = modern(&project);
     assert_eq!(stranger.error("tools/call", again(&bash(), &state, yes())), -32602, "another server's");
     let mut bare = bash();

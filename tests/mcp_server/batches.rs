@@ -69,7 +69,7 @@ fn batch_of_its_revision_is_answered_by_one_batch() {
     client.send(&batch());
     let answers = client.find("the answers", Value::is_array);
     assert_eq!(outcomes(answers.as_array().expect("a list")), expected(), "{answers}");
-    // A batch without requests has no answer, and an empty one is none.
+    // A batch without requests has no answer, and an empty one is invalid.
     client.send(&json!([{"jsonrpc": "2.0", "method": "notifications/initialized"}]));
     client.send(&json!([]));
     let refused = client.find("an answer", |_| true);

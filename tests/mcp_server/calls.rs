@@ -160,7 +160,7 @@ fn progress_of_a_command_counts_its_lines_of_output() {
     client.call("bash", json!({"command": "sleep 1.2"}));
     let late =
         client.find_within(std::time::Duration::from_millis(100), |message| message.get("method").is_some());
-    assert_eq!(late, None, "without a token nothing is told");
+    assert_eq!(late, None, "no notification without a token");
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn progress_is_sent_only_for_progress_token_of_the_call() {
     client.call("lsp_hover", json!({"path": "b.scr", "line": 0, "symbol": "one"}));
     let late =
         client.find_within(std::time::Duration::from_millis(300), |message| message.get("method").is_some());
-    assert_eq!(late, None, "nothing is told after the answer, nor without a token");
+    assert_eq!(late, None, "no notification after the answer or without a token");
 }
 
 #[test]

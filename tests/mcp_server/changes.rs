@@ -36,7 +36,7 @@ fn resource_subscribers_are_notified_of_new_diagnostics() {
     assert_eq!(findings(&mut client), 1);
     client.result("resources/unsubscribe", json!({"uri": URI}));
     project.write("a.scr", "def one\n");
-    assert_eq!(client.find_within(Duration::from_secs(3), updated), None, "who unsubscribed is told no more");
+    assert_eq!(client.find_within(Duration::from_secs(3), updated), None, "no update after unsubscribing");
     assert_eq!(client.error("resources/subscribe", json!({"uri": "lsp-tools://none"})), -32602);
     assert_eq!(client.error("resources/subscribe", json!({"uri": "file:///etc/passwd"})), -32602);
 }

@@ -16,7 +16,7 @@ const MANY: usize = 300;
 fn crowd(server: &Server, said: &str) -> Vec<TcpStream> {
     let stream = || {
         let mut stream = TcpStream::connect(("127.0.0.1", server.port)).expect("a connection");
-        // It may have been closed already.
+        // The connection may be closed already.
         let _early = stream.write_all(said.as_bytes());
         stream
     };
@@ -56,12 +56,12 @@ fn crowd_without_token_does_not_block_authorized_client() {
         let (status, text) = server.post(&[], &initialize());
         let took = begun.elapsed();
         assert_eq!(status, 200, "{text}");
-        // The crowd had ten seconds; one that has the token is not kept waiting for them.
+        // The crowd had ten seconds; a client with the token does not wait for them.
         assert!(took < Duration::from_secs(9), "{said:?}: {took:?}");
         for stream in &mut crowd {
             stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
             let mut answer = Vec::new();
-            // Closed with an answer, or without one, which the system tells in different words.
+            // Closed with or without an answer, which the system reports in different words.
             let ended = stream.read_to_end(&mut answer);
             let timed_out = ended.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock);
             assert!(!timed_out, "a connection without the token stays open");
@@ -88,12 +88,12 @@ fn http_sessions_over_limit_evict_least_recently_used() {
     let waits = call("bash", &json!({"command": "cat fifo"}));
     std::thread::scope(|scope| {
         let running = scope.spawn(|| in_session(&server, &runs, &waits));
-        // Opened once the command reads.
+        // Opened once the command reads from it.
         let mut told = std::fs::OpenOptions::new().write(true).open(&fifo).expect("a pipe");
-        // One more than there are places for.
+        // One more than the limit.
         let others: Vec<String> = (0..254).map(|_| session(&server)).collect();
         let (status, text) = in_session(&server, &forgotten, &read);
-        assert_eq!(status, 404, "what ended is not there any more: {text}");
+        assert_eq!(status, 404, "an ended session is gone: {text}");
         for session in [&used, &others[253]] {
             let (status, text) = in_session(&server, session, &read);
             let content = &message(&text)["result"]["structuredContent"]["content"];

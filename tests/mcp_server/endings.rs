@@ -31,7 +31,7 @@ fn row_41_cancelled_call_ends_its_command_and_gets_no_answer() {
         wait_until("the command is gone", Duration::from_secs(60), || marker.living() == 0);
         client.call("read", json!({"path": "a.txt"}));
         let late = client.find_within(Duration::from_millis(300), |message| message["id"] == json!(id));
-        assert_eq!(late, None, "what was cancelled is not answered");
+        assert_eq!(late, None, "a cancelled call is not answered");
     }
 }
 
@@ -79,7 +79,7 @@ fn row_13_language_servers_die_with_killed_mcp_server() {
     let mut client = Mcp::legacy(&project, None, json!({}));
     client.call("lsp_hover", json!({"path": "a.scr", "line": 0, "symbol": "one"}));
     assert!(crate::support::count_processes(&project.marker()) > 0);
-    // Dropped, it is killed with SIGKILL.
+    // Dropping the client kills it with SIGKILL.
     drop(client);
     wait_until("no server is left", Duration::from_secs(60), || {
         crate::support::count_processes(&project.marker()) == 0

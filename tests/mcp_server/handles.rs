@@ -77,7 +77,7 @@ fn overlay_text_is_seen_only_with_its_handle() {
         let argument =
             client.call("lsp_hover", json!({"path": "a.scr", "line": 0, "character": 4, "overlay": handle}));
         assert_eq!(answer(&argument)["contents"], unsaved, "{argument}");
-        // Another text under the same handle; then the same as on disk.
+        // Another text under the same handle; then the text on disk.
         let again =
             client.call("lsp_overlay", json!({"path": "a.scr", "text": "def foo\n", "overlay": handle}));
         assert_eq!(answer(&again)["overlay"], handle);

@@ -160,7 +160,7 @@ fn row_14_foreign_origin_or_host_is_refused_before_body_is_read() {
         let (status, text) = server.post(&headers, &initialize());
         assert_eq!(status, 403, "{headers:?}: {text}");
         assert!(!text.to_lowercase().contains("access-control-allow"), "{text}");
-        // A body that never comes is not waited for.
+        // The server does not wait for a body that never comes.
         let (name, value) = headers[0];
         let begun = Instant::now();
         let host = if name == "Host" {
@@ -192,7 +192,7 @@ fn row_15_http_without_token_is_401_and_token_file_is_private() {
     assert_eq!(std::fs::metadata(path).expect("the file").permissions().mode() & 0o777, 0o600);
     let token = std::fs::read_to_string(path).expect("a token");
     assert!(token.trim().len() >= 40, "{token}");
-    assert!(!told.join("\n").contains(token.trim()), "the token itself is not told: it would be in logs");
+    assert!(!told.join("\n").contains(token.trim()), "the token is not printed: it would be in logs");
     let (status, _) = own.post(&[("Authorization", &format!("Bearer {}", token.trim()))], &initialize());
     assert_eq!(status, 200);
     assert_eq!(own.post(&[], &initialize()).0, 401, "each server has its own");
@@ -223,7 +223,7 @@ fn row_15_remote_bind_without_allow_remote_is_refused() {
     assert_eq!(status, Some(2), "{said}");
     assert!(said.contains("chmod 600"), "{said}");
     let (status, said) = run(&["--allow-remote"]);
-    assert_eq!(status, Some(2), "without --http it means nothing: {said}");
+    assert_eq!(status, Some(2), "it needs --http: {said}");
 }
 
 /// Requests the list of tools with a token from a file, in one of these ways, and prints the status
@@ -335,7 +335,7 @@ fn sandboxed_command_with_the_token_is_refused() {
         ("moving", "127.0.0.1", 10, strict.port),
     ] {
         let attack = format!("python3 attack.py {way} {host} {port} {file} {tries}");
-        // The same from a process that no tool has started; the owner of a constantly changing
+        // The same from a process that no tool has started. The owner of a constantly changing
         // socket is unknown.
         if way != "moving" {
             let outside =

@@ -41,7 +41,7 @@ fn tool_list_has_annotations_and_schemas_and_stable_order() {
         let tools = list["tools"].as_array().expect("tools").clone();
         let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
         assert_eq!(&names[..4], ["explore", "lsp_diagnostics", "lsp_definition", "lsp_references"]);
-        assert_eq!(names.len(), 20, "what models choose from: {names:?}");
+        assert_eq!(names.len(), 20, "the tools of models: {names:?}");
         for tool in &tools {
             let name = &tool["name"];
             assert!(tool["title"].as_str().is_some_and(|title| !title.is_empty()), "{name}");
@@ -59,11 +59,7 @@ fn tool_list_has_annotations_and_schemas_and_stable_order() {
             (&bash["annotations"]["openWorldHint"], &bash["annotations"]["readOnlyHint"]),
             (&json!(true), &json!(false))
         );
-        assert!(
-            list.to_string().len() < 15_000,
-            "{} bytes are what every client pays for",
-            list.to_string().len()
-        );
+        assert!(list.to_string().len() < 15_000, "every client pays for {} bytes", list.to_string().len());
         assert_eq!(
             client.result("tools/list", json!({}))["tools"],
             list["tools"],

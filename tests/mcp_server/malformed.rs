@@ -109,14 +109,14 @@ fn row_40_junk_before_first_request_keeps_session_alive() {
     assert_eq!(
         client.error("tools/list", json!({})),
         -32602,
-        "without a handshake every request says its version"
+        "without a handshake, every request states its version"
     );
     client.notify("notifications/initialized", json!({}));
     let initialize = json!({"protocolVersion": "1999-01-01", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
     let answer = client.result("initialize", initialize);
     assert_eq!(
         answer["protocolVersion"], "2025-11-25",
-        "a revision that nobody knows is answered with the last of its era"
+        "an unknown revision is answered with the last of its era"
     );
     assert!(client.result("tools/list", json!({}))["tools"].as_array().is_some_and(|tools| tools.len() > 10));
 }

@@ -34,13 +34,13 @@ fn relative_paths_start_at_first_root_inside_workspace() {
     let secret = outside.join("secret.txt");
     std::fs::write(&secret, "x\n").expect("a file");
     let mut client = Mcp::legacy(&project, None, json!({"roots": {"listChanged": true}}));
-    assert_eq!(content(&mut client, "a.txt")["content"], "of the root\n", "nobody waits for the answer");
+    assert_eq!(content(&mut client, "a.txt")["content"], "of the root\n", "calls do not wait for the answer");
     let none = ["untitled:x".to_owned(), uri(&outside), uri(&project.path("gone"))];
     tell(&mut client, &[none.as_slice(), &[uri(&project.path("sub"))]].concat());
     wait_until("the root counts", PATIENCE, || content(&mut client, "a.txt")["content"] == "of the folder\n");
     assert_eq!(content(&mut client, secret.to_str().expect("UTF-8"))["code"], "outside_workspace");
     assert_eq!(content(&mut client, "../a.txt")["content"], "of the root\n");
-    // Only folders elsewhere: as if there were none.
+    // Roots only outside: as if there were none.
     client.notify("notifications/roots/list_changed", json!({}));
     tell(&mut client, &none);
     wait_until("no root counts", PATIENCE, || content(&mut client, "a.txt")["content"] == "of the root\n");

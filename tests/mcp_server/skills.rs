@@ -37,7 +37,7 @@ fn skills_list_has_frontmatter_and_files() {
         assert_eq!((&skills[0]["uri"], &skills[0]["frontmatter"]), (&json!(uri), &frontmatter));
         let files = skills[0]["resources"].as_array().expect("files");
         let uris: Vec<&str> = files.iter().filter_map(|file| file["uri"].as_str()).collect();
-        assert_eq!(uris, [uri, "skill://tidy/refs/how%20to.md"], "what is no text is not served");
+        assert_eq!(uris, [uri, "skill://tidy/refs/how%20to.md"], "only text is served");
         for file in files {
             let read = client.result("resources/read", json!({"uri": file["uri"]}));
             let text = read["contents"][0]["text"].as_str().expect("a text");

@@ -36,7 +36,7 @@ fn settled(client: &mut Mcp, task: &Value) -> Value {
 fn long_call_becomes_task_and_short_call_is_answered_directly() {
     let project = project();
     let mut client = declaring(&project);
-    // On a machine that does much else, a command that says one word is not always a short one.
+    // On a busy machine, a command that prints one word may take long.
     let short =
         (0..20).map(|_| bash(&mut client, "echo short")).find(|short| short["resultType"] == "complete");
     assert_eq!(short.expect("one was short")["structuredContent"]["stdout"], "short\n");

@@ -61,8 +61,8 @@ async fn tool_definition_changed_while_running_is_denied() {
         if !result.ok() {
             break result;
         }
-        assert!(Instant::now() < deadline, "it goes on saying {}", result.value);
-        // The word that it changed may still be on its way.
+        assert!(Instant::now() < deadline, "it still answers {}", result.value);
+        // The notification of the change may still be on its way.
         tokio::time::sleep(Duration::from_millis(20)).await;
     };
     assert_eq!(code(&held.value), ErrorCode::Denied, "{}", held.value);
@@ -85,7 +85,7 @@ fn mounted_tool_names_resembling_others_are_left_out() {
     assert_eq!(names, ["m/Read", "m/a_b"]);
     let left_out = shown["server"]["left_out"].as_array().unwrap();
     assert_eq!(left_out.len(), 5, "{left_out:?}");
-    // The name alone is ours.
+    // Only the name is ours.
     assert!(
         json_of(&project, &["tools", "call", "read", r#"{"path": "README.md"}"#]).0["content"]
             .as_str()
@@ -135,7 +135,8 @@ fn silent_mounted_server_call_ends_at_its_timeout() {
     }
 }
 
-/// A server that ends at once is tried a few times, and then paused; its last output is reported.
+/// A server that exits at once is started a few times, and then paused; its last output is
+/// reported.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn mounted_server_that_keeps_exiting_is_given_up() {

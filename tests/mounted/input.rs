@@ -76,7 +76,7 @@ fn elicitation_unsupported_by_client_is_declined() {
     let legacy = asking("asks-name");
     let mut clients = [
         Mcp::legacy(&legacy, None, json!({})),
-        // It would have to call again, and the server has begun its work.
+        // It would have to repeat the call, and the server has begun its work.
         Mcp::modern(&legacy, None, json!({"elicitation": {"form": {}}})),
     ];
     for client in &mut clients {

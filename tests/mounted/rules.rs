@@ -67,7 +67,7 @@ fn tool_list_with_cached_tools_starts_no_server() {
     let exported = run(&project, &["tools", "schema", "--format", "mcp"]);
     assert!(String::from_utf8_lossy(&exported.stdout).contains("\"m.say\""));
     assert_eq!(starts(&project), 1);
-    // A call of a tool of ours starts nothing either.
+    // A call to one of our tools starts no server either.
     run(&project, &["tools", "call", "list"]);
     assert_eq!(starts(&project), 1);
 }
@@ -97,7 +97,7 @@ fn project_mcp_servers_count_only_when_trusted() {
     assert!(shown.contains("mcp.servers") && shown.contains("MCP server j"), "{shown}");
     assert_eq!(names(&project), ["j", "m"]);
     assert_eq!(json_of(&project, &["mcp", "call", "j/say"]).0["text"], "said");
-    // Another entry in the file is another question.
+    // Another entry in the file needs trust again.
     project.write(".mcp.json", other("liar"));
     assert_eq!(names(&project), ["m"]);
 }
@@ -155,7 +155,7 @@ async fn progress_is_forwarded_and_cancelled_call_is_cancelled_at_server() {
     let id = asked().unwrap()["id"].clone();
     let project = &project;
     tokio::task::block_in_place(|| {
-        wait_until("the server is told", Duration::from_secs(60), || {
+        wait_until("the server is notified", Duration::from_secs(60), || {
             heard(project)
                 .iter()
                 .any(|said| said["method"] == "notifications/cancelled" && said["params"]["requestId"] == id)

@@ -153,7 +153,7 @@ async fn changed_files_of_nested_repository_and_submodule_works() {
         (&seen["repository"], &seen["unstaged"]),
         (&json!("lib/sub"), &json!([change("lib/sub/s", "modified")]))
     );
-    // Also where the submodule is the workspace and its repository lies above it.
+    // Also if the submodule is the workspace and its repository is above it.
     let sub = within(house, "lib/sub");
     assert_eq!(changed(&sub, json!({})).await["unstaged"], json!([change("s", "modified")]));
 }

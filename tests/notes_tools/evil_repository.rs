@@ -1,5 +1,5 @@
-//! Repositories that name programs in every place where git would run one, and repositories that
-//! point at others' data: `changed_files` runs nothing there and shows no data of others.
+//! Repositories that name programs wherever git would run one, and repositories that point at
+//! others' data. `changed_files` runs nothing there and shows no data of others.
 //!
 //! Each program leaves a mark. The tests also check that git itself would run them, so that a test
 //! cannot pass with a harmless repository.
@@ -96,7 +96,7 @@ fn evil() -> TestWorkspace {
     house.project.write("nested/n", "1\n");
     commit(&root.join("nested"));
     git(&root, &["init", "-q", "--bare", "bare"]);
-    // Without a call of git no program runs yet.
+    // Before any call of git, no program has run.
     for (git_dir, prefix) in
         [(".git", ""), (".git/modules/sub", "sub-"), ("nested/.git", "nested-"), ("bare", "bare-")]
     {
@@ -181,7 +181,7 @@ async fn row_2_gitdir_file_to_other_repository_is_refused() {
     let other = others(&house);
     house.project.write(".git", format!("gitdir: {}/.git\n", other.display()));
     shows_nothing(&house, "whose work tree is another").await;
-    // Nor by a further work tree of the other's, of which this is none.
+    // Nor by another work tree of the other repository, of which this is none.
     git(&other, &["worktree", "add", "-q", "../tree"]);
     house.project.write(".git", format!("gitdir: {}/.git/worktrees/tree\n", other.display()));
     shows_nothing(&house, "no such work tree").await;

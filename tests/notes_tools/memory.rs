@@ -1,4 +1,4 @@
-//! `memory`.
+//! The tool `memory`.
 
 use std::fs;
 

@@ -68,7 +68,7 @@ async fn skill_of_markdown_or_json_form_is_loaded() {
         json!({"ok": true, "name": "code-review", "content": "Be strict.\n\nSuch as:",
             "tools": [{"name": "lint", "parameters": {"type": "object"}}]})
     );
-    // A skill of both forms: its text first.
+    // A skill in both forms: its text comes first.
     put(&folder, "release/skill.json", r#"{"name": "release", "prompts": ["more.md"]}"#);
     put(&folder, "release/more.md", "And more.");
     assert_eq!(load(&house, "release").await["content"], format!("{text}\n\nAnd more."));
@@ -260,7 +260,7 @@ async fn skills_of_other_programs_in_home_are_listed() {
             "user/shared: copilot's"
         ]
     );
-    // Our own folder goes before all of them.
+    // Our own folder has precedence over all of them.
     put(&user_skills(&house), "shared/SKILL.md", &head("shared", "mine"));
     assert!(list(&house).await.0.contains(&"user/shared: mine".to_owned()));
 }
@@ -301,7 +301,7 @@ async fn skill_tool_with_command_is_callable_as_tool() {
     put_lint(&of_home, "first");
     let arguments = json!({"path": "a.py"});
     assert_eq!(house.call("lint", arguments.clone()).await.value["text"], "first\nall of them");
-    // Its effect is decided as for every program.
+    // The effect is that of any program.
     assert_fails(&house.call_unasked("lint", arguments.clone()).await, "denied", "lint runs a program");
     assert_fails(&house.call("lint", json!({})).await, "invalid_args", "`path`");
     assert_eq!(house.call("shown", json!({})).await.value["code"], "unknown_tool", "it says nothing to run");
@@ -327,7 +327,7 @@ async fn workspace_skill_tool_changed_after_trust_does_not_run() {
     assert_eq!(house.call("lint", arguments.clone()).await.value["code"], "unknown_tool");
     house.grant_trust().await;
     assert_eq!(house.call("lint", arguments.clone()).await.value["text"], "evil\nall of them");
-    // Never in the place of the user's own.
+    // Never in place of the user's own.
     put_lint(&user_skills(&house).join("mine"), "mine");
     assert_eq!(house.call("lint", arguments).await.value["text"], "mine\nall of them");
 }

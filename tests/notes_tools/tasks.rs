@@ -102,7 +102,7 @@ async fn task_with_invalid_agent_or_arguments_is_refused() {
     let hint = house.call("task", task("nobody")).await.value["hint"].to_string();
     assert!(hint.contains("researcher (looks things up)"), "{hint}");
     assert!(!house.project.path("ran").exists());
-    // There is no approver.
+    // Without an approver.
     assert_fails(&house.call_unasked("task", task("own")).await, "denied", "");
 }
 
@@ -179,7 +179,7 @@ async fn row_46_subtask_tools_and_depth_are_limited_by_parent() {
             let done = house.call_as(&caller, &LeaveGiven, "task", task(agent)).await;
             assert!(done.ok(), "{:?}", done.value);
             let order = done.value["summary"].as_str().and_then(|text| text.strip_prefix("order:\n"));
-            serde_json::from_str::<Value>(order.expect("what it was given")).expect("the order")
+            serde_json::from_str::<Value>(order.expect("its input")).expect("the order")
         }
     };
     let on_behalf = |agent: &str| Caller { agent: Some(agent.to_owned()), ..Caller::default() };

@@ -1,4 +1,4 @@
-//! `todoread` and `todowrite`.
+//! The tools `todoread` and `todowrite`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -136,7 +136,7 @@ async fn todo_unfinished_lists_are_offered_to_later_session() {
     let todos = [item("1", "completed"), item("2", "pending"), item("3", "in_progress")];
     let kept = call(&first, "todowrite", json!({"todos": todos})).await;
     let found = call(&second, "todoread", json!({})).await;
-    assert_eq!((&found["session_id"], &found["count"]), (&json!("second"), &json!(0)), "it is nobody else's");
+    assert_eq!((&found["session_id"], &found["count"]), (&json!("second"), &json!(0)), "lists are separate");
     assert_eq!(found["others"], json!([{"session_id": "first", "open": 2, "next": "step 3"}]));
     assert_eq!(call(&second, "todoread", json!({"session_id": "first"})).await, kept);
     let rest = json!({"session_id": "first", "todos": [item("3", "completed")]});

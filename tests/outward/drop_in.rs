@@ -94,7 +94,7 @@ async fn drop_in_tool_gets_json_arguments_and_any_output_shape_works() {
             json!({"ok": true, "text": "shell echoes call"}),
         ),
     ] {
-        // Found without a restart, each time anew.
+        // Found without a restart, on each call.
         of_user(&project, "echoes", &manifest("echoes", script));
         let result = workspace.call("echoes", json!({"text": "hé"})).await;
         assert_eq!(result.value, expected, "{script}");
@@ -275,7 +275,7 @@ def execute(tool_input: dict, ctx: ToolContext) -> list:
 
 #[tokio::test(flavor = "multi_thread")]
 async fn python_file_with_schema_and_execute_is_a_tool() {
-    // A module of the workspace stands in for none of Python's own.
+    // A module of the workspace does not replace one of Python's own.
     let project = Project::new([("json.py", "raise SystemExit('the workspace runs')\n")]);
     let folder = project.beside("config").join("tools");
     fs::create_dir_all(&folder).unwrap();

@@ -1,4 +1,4 @@
-//! Tools that reach out of the workspace or come from outside: dropped-in tools, library
+//! Tools that reach out of the workspace or come from outside: drop-in tools, library
 //! documentation, web pages, and the commands for all tools.
 
 mod drop_in;

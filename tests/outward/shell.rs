@@ -27,7 +27,7 @@ fn tools_command_lists_shows_and_calls_tools() {
     let names = listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap());
     let others: Vec<&str> = names.filter(|name| !name.starts_with("lsp_")).collect();
     let with_undo = ["explore", "fix", "tools", "undo"];
-    assert_eq!(others, with_undo, "whoever is given an `undo` can use it: {listed}");
+    assert_eq!(others, with_undo, "every caller that gets an `undo` can use it: {listed}");
 
     let shown = String::from_utf8(run(&project, &["show", "read"], "").stdout).unwrap();
     assert!(shown.starts_with("read (read)") && shown.contains("required"), "{shown}");

@@ -50,7 +50,7 @@ impl Web {
                 for (name, value) in headers {
                     head.push_str(&format!("{name}: {value}\r\n"));
                 }
-                // A client that has heard enough goes away.
+                // A client may close the connection early.
                 let _ = (&stream).write_all(format!("{head}\r\n").as_bytes());
                 let _ = (&stream).write_all(&body);
             }

@@ -61,14 +61,14 @@ async fn overlay_switch_sends_only_the_difference() {
         fingerprint_seen(&seeing(&workspace, both.clone()), "a.scr").await;
         fingerprint_seen(&seeing(&workspace, both.clone()), "b.scr").await;
     }
-    // The text over `b.scr` is the one on disk, and asking again with the same view changes
+    // The text over `b.scr` equals the one on disk, and another request with the same view changes
     // nothing.
     assert_eq!(changes().len(), 0, "{:?}", changes());
     fingerprint_seen(&workspace, "a.scr").await;
     let sent = changes();
     assert_eq!(sent.len(), 1, "{sent:?}");
     assert!(sent[0].to_string().len() < 400, "{sent:?}");
-    // A text that is not for this server does not count.
+    // A text of another server's language does not count.
     let elsewhere = client(&workspace, &[("notes.txt", "a note")]);
     assert_eq!(fingerprint_seen(&elsewhere, "a.scr").await, fingerprint(&text));
     assert_eq!(changes().len(), 1);

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::stage::{fingerprint_seen, in_time, open, seeing};
 use crate::support::{Project, TestWorkspace, count_processes, fingerprint, wait_until};
 
-/// Types into `a.scr` and asks, `rounds` times or until `enough`.
+/// Types into `a.scr` and sends a request, `rounds` times or until `enough`.
 async fn type_on(workspace: &TestWorkspace, name: &str, rounds: usize, enough: impl Fn() -> bool) {
     let overlays = Arc::new(Overlays::default());
     let path = workspace.workspace().path(Path::new("a.scr")).expect("a path");
@@ -41,7 +41,7 @@ async fn rival_overlays_get_private_server_that_ends_when_idle() {
     let two = || count_processes(&project.marker()) >= 4;
     // Each server has a supervisor beside it.
     tokio::join!(type_on(&workspace, "left", 20_000, two), type_on(&workspace, "right", 20_000, two));
-    // A process is there before it has written that it began.
+    // A process exists before it has logged its start.
     wait_until("the second server begins", Duration::from_secs(30), || project.log().starts() == 2);
     let reader = async {
         for _ in 0..300 {

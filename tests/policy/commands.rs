@@ -94,7 +94,7 @@ const BY_OTHER_TESTS: &[(&str, &str)] = &[
     ("trust", "policy::commands::trust_and_install_commands_are_audited_and_deniable"),
 ];
 
-/// Commands that open a door, through which calls by name come.
+/// Commands that start a front end, through which calls by name come.
 const DOORS: &[&str] =
     &["mcp", "lsp", "copilot agent", "copilot chat", "copilot host", "daemon start", "daemon run", "view"];
 
@@ -263,7 +263,7 @@ fn command_post_hook_may_replace_answer_and_failure_is_noted() {
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "another", "{}", told(&output));
     let input: Value = serde_json::from_slice(&fs::read(&seen).expect("what it saw")).expect("JSON");
     assert!(input["result"]["contents"].as_str().is_some_and(|text| text.contains("foo")), "{input}");
-    // An invalid answer of the tool is reported, and not shown as an answer.
+    // An invalid answer from the tool is reported and not shown as an answer.
     shell.hook("post", "echo '{\"result\": {\"contents\": 7}}'");
     let output = shell.run(&["hover", "a.scr:1:5"]);
     assert_eq!(output.status.code(), Some(4), "{}", told(&output));

@@ -1,4 +1,4 @@
-//! Files that start programs in other ways than those that no tool may change: a change needs
+//! Files that start programs in other ways than those that no tool may change: changing them needs
 //! approval.
 
 use lsp_tools::{Approval, ResultType};
@@ -41,7 +41,7 @@ async fn write_to_program_starting_file_needs_approval() {
         stage.diary();
         let result = stage.call_with(&runtime, "write", arguments, Approval::Once).await;
         assert!(result.ok(), "{path}: {:?}", result.value);
-        assert_eq!(stage.diary().len(), 1, "{path}: somebody was asked");
+        assert_eq!(stage.diary().len(), 1, "{path}: approval was requested");
     }
     let result = stage.call(&runtime, "write", json!({"path": "src/b.rs", "content": "x"})).await;
     assert!(result.ok(), "{:?}", result.value);

@@ -89,7 +89,7 @@ async fn pre_hook_past_timeout_is_killed_with_children() {
     wait_until("nothing of the hook is left", Duration::from_secs(60), || count_processes(&marker) == 0);
 }
 
-/// In any way that a hook fails to end, the call is denied in time, and no process of the hook
+/// However a hook resists termination, the call is denied in time, and no process of the hook
 /// remains.
 #[tokio::test]
 #[ignore = "slow: just slow"]
@@ -146,7 +146,7 @@ async fn pre_hook_may_change_arguments_within_rules() {
     let (result, _) = run(change(json!({"path": "../outside"})), "").await;
     assert_eq!(code(&result), "outside_workspace");
     let (result, _) = run(change(json!({"path": "docs/a"})), "ask = ['test_edit(docs)']\n").await;
-    assert_eq!(code(&result), "denied", "what has to be asked about is asked about anew");
+    assert_eq!(code(&result), "denied", "changed arguments need approval again");
 }
 
 #[tokio::test]
@@ -158,11 +158,7 @@ async fn pre_hook_cannot_override_deny_or_ask() {
     stage.settings("\n[permissions]\ndeny = ['test_edit(secret)']\n");
     let runtime = stage.runtime();
     assert_eq!(code(&stage.call(&runtime, "test_edit", json!({"path": "secret/key"})).await), "denied");
-    assert_eq!(
-        code(&stage.call(&runtime, "test_run", json!({})).await),
-        "denied",
-        "nor answer for who is asked"
-    );
+    assert_eq!(code(&stage.call(&runtime, "test_run", json!({})).await), "denied", "nor can it approve");
 }
 
 #[tokio::test]

@@ -58,7 +58,7 @@ async fn hooks_file_by_which_host_asks_us_is_passed_over() {
     let shown = runtime.trust(TrustRequest::Show).await.expect("a list");
     assert!(!shown.items.iter().any(|item| item.name.contains("lsp-tools.json")), "{shown:?}");
     assert!(stage.call(&runtime, "test_read", json!({})).await.ok());
-    // The name alone makes no file ours.
+    // The file name alone does not make a file ours.
     stage.project.write(".github/hooks/lsp-tools.json", hook("exit 2"));
     let runtime = stage.runtime();
     trust(&runtime).await;

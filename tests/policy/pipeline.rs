@@ -43,11 +43,7 @@ async fn pipeline_runs_hooks_approval_and_tool_in_order() {
         "to allow it, put `allow = [\"test_run\"]` under [permissions] in lsp-tools.toml"
     );
     assert_eq!(stage.diary(), ["asked: test_run runs a program, for which the default rule is `ask`"]);
-    assert_eq!(
-        std::fs::read_to_string(&log).unwrap().lines().count(),
-        3,
-        "no hook is told of what was refused"
-    );
+    assert_eq!(std::fs::read_to_string(&log).unwrap().lines().count(), 3, "no hook runs for a refused call");
 }
 
 /// Records in one file the times of questions and of the tool's run.
@@ -124,7 +120,7 @@ async fn approval_unavailable_denial_hint_names_working_allow_rule() {
         let mut told = Stage::new(&format!("permissions.allow = ['{rule}']\n"));
         told.caller = stage.caller.clone();
         let runtime = told.runtime();
-        assert!(told.call(&runtime, tool, arguments).await.ok(), "the rule does what the hint says");
+        assert!(told.call(&runtime, tool, arguments).await.ok(), "the rule from the hint works");
     }
 }
 
@@ -134,7 +130,7 @@ async fn approval_for_session_covers_same_call_and_never_a_deny() {
     let runtime = stage.runtime();
     let ls = json!({"command": "ls"});
     assert!(stage.call_with(&runtime, "test_run", ls.clone(), Approval::ForSession).await.ok());
-    assert!(stage.call(&runtime, "test_run", ls.clone()).await.ok(), "nobody had to be asked");
+    assert!(stage.call(&runtime, "test_run", ls.clone()).await.ok(), "no approval is needed");
     assert_eq!(code(&stage.call(&runtime, "test_run", json!({"command": "ls -la"})).await), "denied");
     let rm = stage.call_with(&runtime, "test_run", json!({"command": "rm x"}), Approval::ForSession).await;
     assert!(error(&rm).contains("`test_run(rm)`"), "{}", error(&rm));

@@ -168,7 +168,7 @@ impl Stage {
         std::mem::take(&mut *self.diary.lock().expect("a diary"))
     }
 
-    /// Waits for the event `what`.
+    /// Waits for the event named `what`.
     pub fn wait_for(&self, what: &str) {
         let happened = || self.diary.lock().expect("a diary").iter().any(|entry| entry == what);
         wait_until(what, Duration::from_secs(60), happened);

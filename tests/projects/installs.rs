@@ -58,7 +58,7 @@ async fn npm_install_in_workspace_while_server_runs_resolves_imports() {
     runtime.shutdown().await;
 }
 
-/// With trust, the environment's own interpreter is asked.
+/// With trust, the environment's own interpreter is run.
 #[tokio::test]
 #[ignore = "slow: just slow"]
 async fn trusted_python_environment_is_run_and_followed() {
@@ -67,7 +67,7 @@ async fn trusted_python_environment_is_run_and_followed() {
         ("pyproject.toml", "[project]\nname = \"a\"\n"),
     ]);
     let site = make_environment(&project);
-    // Only an interpreter that runs follows this: it is code.
+    // Only a running interpreter follows this, since it is code.
     fs::create_dir(project.path("hidden")).expect("a folder");
     let hidden = project.path("hidden").display().to_string();
     fs::write(site.join("z.pth"), format!("import sys; sys.path.append({hidden:?})\n")).expect("a file");
@@ -75,7 +75,7 @@ async fn trusted_python_environment_is_run_and_followed() {
     project.write("hidden/acmelib.py", module);
     let runtime = open(&project, &["pyright"]);
     assert_eq!(codes(&runtime, "a.py").await.0, ["reportMissingImports"], "untrusted, it is only read");
-    let shown = runtime.trust(TrustRequest::Show).await.expect("what it wants to run");
+    let shown = runtime.trust(TrustRequest::Show).await.expect("its programs");
     runtime.trust(TrustRequest::Grant { fingerprint: shown.fingerprint }).await.expect("trust");
     runtime.shutdown().await;
     let runtime = open(&project, &["pyright"]);

@@ -64,7 +64,7 @@ fn pyright(project: &Project, interpreter: &Path) -> Vec<Finding> {
 async fn uv_workspace_with_environment_answers_as_one_project() {
     let project = Project::of_fixture("projects/uv");
     let runtime = open(&project, &["pyright"]);
-    // Nothing is installed yet: the import leads nowhere, and so does the name.
+    // Nothing is installed yet, so neither the import nor the name leads anywhere.
     let lost = runtime.definition(on_line("main.py", 5, "feed")).await.expect("an answer");
     assert_eq!((places(&lost), lost.verdict), (Vec::new(), Verdict::Partial), "{lost:?}");
     let detail = lost.server_status.detail.unwrap_or_default();

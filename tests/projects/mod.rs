@@ -1,5 +1,5 @@
-//! Projects as their tools leave them: environments that are read without running their code,
-//! packages installed while servers run, builds with compile commands, notebooks, files outside a
+//! Projects as their tools leave them. Environments are read without running their code; packages
+//! are installed while servers run; there are compile commands, notebooks, and files outside a
 //! project.
 
 mod installs;
@@ -244,7 +244,7 @@ async fn clangd_stopping_at_error_limit_answer_is_partial() {
     runtime.shutdown().await;
 }
 
-/// The server's own `python3` is beside its program, and has none of the project's imports.
+/// The server's own `python3` is beside its program, and lacks the project's imports.
 #[test]
 #[ignore = "slow: just slow"]
 fn python_on_user_path_determines_resolved_packages() {

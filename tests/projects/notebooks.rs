@@ -116,7 +116,7 @@ fn notebook_that_cannot_be_checked_is_named_and_lowers_the_verdict() {
     assert_eq!(hover["verdict"], "hints", "{hover}");
 }
 
-/// This version answers a pull for one cell with the findings of any cell.
+/// This version answers a pull for one cell with the findings of all cells.
 #[test]
 #[ignore = "slow: just slow"]
 fn findings_of_an_older_ruff_are_in_their_own_cells() {

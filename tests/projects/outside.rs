@@ -1,5 +1,5 @@
-//! Files that the configuration of a project leaves out: what servers say about them is no answer
-//! of the project's own tools, so every answer about them is partial and gives the reason.
+//! Files outside a project's configuration. Findings about them are not those of the project's own
+//! tools, so every answer about them is partial and gives the reason.
 
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ fn source_file_without_compile_command_is_partial() {
     };
     let folder = build.to_string_lossy();
     let reason = "no command for this file";
-    // A relative `directory` is one that clangd resolves against nothing.
+    // clangd does not resolve a relative `directory`.
     database(&[entry(&folder, "../src/a.c"), entry(".", "../src/b.c")]);
     assert_outside(&project, "clangd", "src/a.c:2:27", "src/b.c:1:5", reason);
     let header = json(&project, &["clangd"], &["hover", "src/m.h:1:5"]);
@@ -80,7 +80,7 @@ fn file_that_no_tsconfig_includes_is_partial_until_one_does() {
     ]);
     let server = "typescript-language-server";
     assert_outside(&project, server, "src/a.ts:1:17", "extra/b.ts:2:14", "no tsconfig.json");
-    // An import of an included file makes it one of the project.
+    // An import in an included file makes the imported file part of the project.
     project.write("src/c.ts", "import { one } from \"../extra/b\";\nexport const two = one + 1;\n");
     let hover = json(&project, &[server], &["hover", "extra/b.ts:2:14"]);
     assert_eq!(hover["verdict"], "complete", "{hover}");
@@ -103,7 +103,7 @@ fn file_that_no_tsconfig_includes_is_partial_in_other_servers() {
         project
     };
     assert_outside(&project("7.0.2"), "tsc", "src/a.ts:1:17", "extra/b.ts:2:14", "no tsconfig.json");
-    // A check with vtsls may end while it reports that it analyses the file.
+    // A check with vtsls may end while it still reports an analysis of the file.
     let project = project("5.9.3");
     for (place, expected) in [("src/a.ts:1:17", "complete"), ("extra/b.ts:2:14", "partial")] {
         let answer = json(&project, &["vtsls"], &["hover", place]);

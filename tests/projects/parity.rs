@@ -1,5 +1,5 @@
-//! The findings of `check` against those of the command lines of the same tools, one by one: where
-//! they differ, the answer is partial and gives the reason. `bench/parity` has the whole table.
+//! The findings of `check` compared one by one with those of the same tools' command lines. If they
+//! differ, the answer is partial and gives the reason. `bench/parity` has the whole table.
 
 use std::path::Path;
 use std::process::Command;
@@ -90,8 +90,8 @@ fn within(project: &Project, path: &str) -> String {
     path.strip_prefix(project.root()).unwrap_or(path).display().to_string()
 }
 
-/// Asserts that `check` has the findings of the command line and says `complete`; or, if `reason`
-/// is given or the command line refuses the configuration, that it is partial for a reason that
+/// Asserts that `check` has the findings of the command line and is `complete`. If `reason` is
+/// given or the command line rejects the configuration, it must be partial for a reason that
 /// contains it.
 #[track_caller]
 fn assert_parity(
@@ -179,7 +179,7 @@ fn typescript_without_configuration_is_partial_and_scripts_in_javascript_are_not
     }
 }
 
-/// Errors of a project that are in none of its files.
+/// Errors of a project that belong to none of its files.
 #[test]
 fn errors_of_a_whole_project_are_the_reason_of_a_partial_answer() {
     assert_refused_configurations(&[
@@ -200,7 +200,7 @@ fn missing_files_of_a_project_are_the_reason_of_a_partial_answer() {
     ]);
 }
 
-/// Asserts that answers are partial with each configuration, which `tsc` refuses, for a reason.
+/// Asserts that answers are partial, with a reason, for each configuration that `tsc` rejects.
 #[track_caller]
 fn assert_refused_configurations(cases: &[(&str, &str)]) {
     let key = "typescript-language-server";
@@ -230,7 +230,7 @@ fn older_ruff_reports_what_its_command_line_reports() {
     assert_parity(&project, &["ruff@0.12.0", "ty"], "ruff", Some(&expected), None);
 }
 
-/// This version takes its defaults without a message.
+/// This version falls back to its defaults without a message.
 #[test]
 #[ignore = "slow: just slow"]
 fn settings_that_a_silent_version_may_refuse_are_the_reason_of_a_partial_answer() {
@@ -256,7 +256,8 @@ fn settings_that_a_silent_version_may_refuse_are_the_reason_of_a_partial_answer(
     }
 }
 
-/// The rule of a finding in a configuration file, which no check of the server's languages covers.
+/// The rule about a finding in a configuration file, which no check of the server's languages
+/// covers.
 #[test]
 fn warning_about_a_configuration_file_is_the_reason_of_a_partial_answer() {
     let project = Project::new([("a.py", "x: int = 1\n"), ("ty.toml", "[rules]\nnosuch = \"error\"\n")]);

@@ -122,7 +122,7 @@ async fn each_package_of_a_monorepo_is_judged_by_its_own_version() {
     for (name, is_new) in [("new", true), ("old", false), ("common", false)] {
         let (found, verdict) = codes(&workspace, &format!("packages/{name}/c.ts")).await;
         assert_eq!(found.contains(&"7006".to_owned()), is_new, "{name}: {found:?}");
-        // There is no `tsconfig.json`.
+        // Without a `tsconfig.json`.
         assert_eq!(verdict, Verdict::Partial, "{name}");
     }
     let rows = workspace.ok("lsp_servers", serde_json::json!({})).await["servers"].to_string();

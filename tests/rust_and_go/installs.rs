@@ -43,7 +43,7 @@ fn module_proxy(project: &Project) -> String {
     ] {
         fs::write(path, text).expect("a file");
     }
-    // Files alone: `go` refuses an archive with entries of folders.
+    // Only files: `go` refuses an archive with folder entries.
     let pack = "import sys, zipfile\nwith zipfile.ZipFile(sys.argv[1], 'w') as made:\n    for name in sys.argv[2:]: made.write(name)\n";
     let mut zip = Command::new("python3");
     zip.args(["-c", pack]).arg(versions.join("v1.0.0.zip"));

@@ -1,6 +1,6 @@
 //! Servers that need several package managers and must not run a project's code without trust:
-//! rust-analyzer and gopls, real ones on request, and the rules behind them with scripted package
-//! managers and a scripted server.
+//! rust-analyzer and gopls. The real ones run on request; the rules behind them are tested with
+//! scripted package managers and a scripted server.
 
 mod changes;
 mod conditional;

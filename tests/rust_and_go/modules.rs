@@ -1,4 +1,4 @@
-//! Several Go modules in one workspace: types of one implement interfaces of another without naming
+//! Several Go modules in one workspace. Types of one implement interfaces of another without naming
 //! them, so an answer is complete only if a `go.work` joins the modules.
 
 use lsp_tools::answer::LocationsOutput;
@@ -52,8 +52,8 @@ const ADVICE: &str = "to make one project of them: go work init && go work use -
 async fn go_implementations_across_unjoined_modules_are_partial() {
     let project = modules(&["loose"]);
     let runtime = open(&project, "gopls");
-    // The module that uses this one is asked as well; it is unknown whether a third one's types are
-    // meant.
+    // The module that uses this one gets a request as well; whether a third one's types are meant
+    // is unknown.
     let found = implementations(&runtime, "geo/geo.go", "Shape").await;
     assert_eq!(places(&found), ["app/shapes.go:4", "geo/geo.go:10"], "{found:?}");
     assert_eq!(found.verdict, Verdict::Partial);

@@ -191,7 +191,7 @@ fn hostile() -> Project {
          [alias]\nmetadata = [\"run\"]\nrustc = [\"run\"]\nconfig = [\"run\"]\ncheck = [\"run\"]\n[net]\ngit-fetch-with-cli = true\n"
     );
     project.write(".cargo/config.toml", config);
-    // Irrelevant for the root, but not for programs in this folder.
+    // Irrelevant for the root, but relevant for programs in this folder.
     let tools = project.path("mac/src/tools");
     project.write(
         "mac/src/rust-toolchain.toml",
@@ -268,7 +268,7 @@ async fn gopls_untrusted_ignores_toolchain_of_go_mod() {
     let project = Project::of_fixture("go");
     project.write("go.mod", "module example.com/weather\n\ngo 1.19\n\ntoolchain go1.99.9\n");
     let runtime = open(&project, "gopls");
-    // The answer is there, of the Go that is installed.
+    // The installed Go gives the answer.
     let hover = runtime.hover(on_line("main.go", 12, "ToFahrenheit")).await.expect("an answer");
     assert!(hover.output.contents.contains("converts exactly"), "{}", hover.output.contents);
     let detail = hover.server_status.detail.unwrap_or_default();

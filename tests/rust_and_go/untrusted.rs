@@ -39,7 +39,7 @@ fn project(listing: &str) -> Project {
         "answers": {"textDocument/formatting": {"result": []}},
     });
     let project = Project::scripted(&scenario, TABLE, [("a.scr", TEXT), ("mark", ""), ("listing", listing)]);
-    // The variables that it was given stand beside its log.
+    // Its variables are recorded beside its log.
     let starter = project.beside("logs").join("start");
     let script =
         "#!/bin/sh\nenv > \"${2%/*}/env\"\necho \"LAST=$3\" >> \"${2%/*}/env\"\nexec \"$1\" \"$2\"\n";
@@ -66,7 +66,7 @@ fn variables(project: &Project, name: &str) -> Vec<String> {
 
 fn mode(project: &Project) -> String {
     let both = project.root().display().to_string();
-    assert_eq!(variables(project, "LSP_TOOLS_TEST_BOTH"), [both], "what both starts have, filled in");
+    assert_eq!(variables(project, "LSP_TOOLS_TEST_BOTH"), [both], "variables of both starts, filled in");
     variables(project, "LSP_TOOLS_TEST_MODE").concat()
 }
 
@@ -123,7 +123,7 @@ async fn untrusted_project_file_not_overridable_disables_server() {
     let why = "scripted would run code that `run.*.command` of `tool.toml` of this project names; to allow that, run: lsp-tools trust";
     assert_eq!(status["detail"], why);
     assert_eq!(project.log().starts(), 0);
-    // Without that word it is a file like any other.
+    // Without that word, the file is an ordinary one.
     project.write("tool.toml", "[run.it]\nname = \"x\"\n");
     assert_eq!(hover(&workspace).await["verdict"], "complete");
     assert_eq!(project.log().starts(), 1);

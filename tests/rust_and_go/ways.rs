@@ -92,7 +92,7 @@ async fn rustup_component_unavailable_crate_is_built_with_cargo() {
     assert_eq!(machine.said(), ["rustup component add the-server", &in_vain, "cargo install crate@1"]);
     let log = fs::read_to_string(machine.path("bin/cargo.log")).unwrap();
     assert_eq!(log, "off\n", "no optimisation across crates");
-    assert!(machine.install(RUST).await.unwrap().already, "the component is not asked for again");
+    assert!(machine.install(RUST).await.unwrap().already, "the component is not installed again");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -167,7 +167,7 @@ async fn go_missing_or_old_is_installed_with_pip() {
 async fn go_proxy_unreachable_debian_package_is_unpacked() {
     let fails =
         go("1.27.3").replace("mkdir -p $GOBIN", "echo 'go: dial tcp: no such host' >&2; exit 1; true");
-    // Its download is a folder, which the other unpacks.
+    // The download is a folder, which the other program unpacks.
     let apt =
         "for word; do last=$word; done; echo \"$@\" >> $0.log; [ $last = p/sid ] && echo x > p.deb; exit 0";
     let dpkg = "mkdir -p $3/usr/bin; printf '#!/bin/sh\\necho 1.0' > $3/usr/bin/the-server; chmod +x $3/usr/bin/the-server";

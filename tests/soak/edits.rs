@@ -76,7 +76,7 @@ impl Editor {
             let index = self.dice.below(self.files.len());
             let old = self.files[index].text.clone();
             let (kind, text, line) = self.draw(index);
-            // Ever longer texts would make one run unlike the next.
+            // Ever longer texts would make the runs differ.
             if text == old || text.len() > 4 * self.files[index].original.len() + 2_000 {
                 continue;
             }
@@ -175,8 +175,8 @@ impl Editor {
         }
     }
 
-    /// A word with more than one occurrence in the text, which a server is more likely to know: on
-    /// the edited line, or anywhere; else any word.
+    /// A word with several occurrences in the text, which a server is more likely to know: on the
+    /// edited line, or anywhere; else any word.
     fn spot(&mut self, text: &str, line: usize) -> Option<(usize, usize)> {
         let mut counts = BTreeMap::new();
         words(text).into_iter().for_each(|(start, end)| *counts.entry(&text[start..end]).or_insert(0) += 1);

@@ -2,9 +2,10 @@
 //! fresh server.
 //!
 //! One round: an edit is drawn ([`edits`]), a shell writes it to the disk in one of several ways
-//! ([`outside`]), and at once the product is asked for the file's diagnostics and for a hover
-//! ([`product`]). Then the oracle ([`oracle`]) opens the same text in a server that has never seen
-//! the file, and the two are compared ([`verdict`]). Nothing may be stale, different or missing.
+//! ([`outside`]), and the product immediately gets requests for the file's diagnostics and for a
+//! hover ([`product`]). Then the oracle ([`oracle`]) opens the same text in a server that has never
+//! read the file, and the two are compared ([`verdict`]). Nothing may be stale, different or
+//! missing.
 //!
 //! The tests on real servers are ignored by default: `SOAK_EDITS=300 cargo test soak:: -- --ignored
 //! --nocapture`. `SOAK_SEED` repeats a run; each failure prints its seed. The other tests (`just
@@ -37,7 +38,7 @@ fn setting(name: &str, default: u64) -> u64 {
 }
 
 /// Edits the files of `subject` in `project` and compares the answers of `product` with a fresh
-/// server, started as `start` says but in a copy.
+/// server, started with `start` in a copy of the project.
 fn soak(
     subject: &Subject,
     project: &Project,
@@ -69,7 +70,8 @@ fn soak_real(subject: &Subject) {
     let (project, start) = subject.real_project();
     let rounds = setting("SOAK_EDITS", 300);
     let report = match std::env::var_os("SOAK_CONTROL") {
-        // The result of a careful editor on the same server: its differences come from the server.
+        // A careful editor on the same server sets the standard: its differences come from the
+        // server.
         Some(_) => soak(subject, &project, &start, &mut RawEditor::new(subject, start.clone()), rounds),
         None => soak(subject, &project, &start, &mut Ours::open(&project, subject.prefix()), rounds),
     };

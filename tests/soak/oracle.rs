@@ -1,9 +1,10 @@
-//! The diagnostics and hovers of a server that has never seen the file: the truth for the product's
-//! answers.
+//! The diagnostics and hovers of a server that has never read the file, as the expected answers of
+//! the product.
 //!
 //! First a fresh document in a second server, whose copy of the project follows every edit. If that
-//! disagrees with the product, and now and then anyway, a fresh server in that copy decides, since
-//! it has no earlier state. If that disagrees too, another one with a much longer wait decides.
+//! disagrees with the product, and occasionally otherwise, a fresh server in that copy decides,
+//! since it has no earlier state. If that disagrees too, another one with a much longer wait
+//! decides.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -114,7 +115,7 @@ pub fn sync_position(
     subject: &Subject,
     encoding: &str,
 ) -> (u64, u64) {
-    // Spots count lines by LF alone; a lone CR is no edit of the soak's.
+    // Spots count lines by LF alone; the soak's edits contain no lone CR.
     let row = text.split('\n').nth(line).unwrap_or_default();
     let before = row.chars().take(column);
     let character = match (subject.columns, encoding) {
@@ -145,7 +146,7 @@ pub fn diagnostics_of(
     }
     let mut seen = client.publishes.len();
     loop {
-        // Silence: no publish for any document, for as long as the subject says.
+        // Silence: no publish for any document, for the subject's settling time.
         let more = client.until(Instant::now() + subject.settles, |client| {
             (client.publishes.len() > seen).then_some(client.publishes.len())
         })?;

@@ -131,7 +131,7 @@ impl Subject {
     /// A copy of the fixture, and the start of the server in it for the raw client.
     pub fn real_project(&self) -> (Project, Start) {
         let project = Project::of_fixture(self.fixture);
-        // Of several servers for a language the product is to ask this one, and it alone.
+        // If a language has several servers, the product must use only this one.
         let settings = format!("prefer.{} = [\"{}\"]\n", self.language, self.key);
         std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
         let program = self.program();

@@ -7,7 +7,7 @@ use super::edits::Edit;
 use super::oracle::{Finding, Oracle, Truth};
 use super::product::Answered;
 
-/// The number of rounds between checks by a fresh server without a doubt.
+/// The number of rounds between checks by a fresh server if there is no doubt.
 const SAMPLE: u64 = 25;
 /// The number of rounds between progress messages.
 const TELLING: u64 = 50;

@@ -1,6 +1,6 @@
-//! Programs that a test writes. Another process writes them: a child that another test starts
-//! meanwhile would inherit this process's descriptor, and until that child's own `execve` the
-//! program is "text file busy" (`execve(2)`, `ETXTBSY`).
+//! Programs that a test writes, through another process. A child that another test starts meanwhile
+//! would inherit this process's descriptor, and until that child's own `execve` the program is
+//! "text file busy" (`execve(2)`, `ETXTBSY`).
 
 use std::io::Write as _;
 use std::path::Path;

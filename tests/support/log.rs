@@ -78,7 +78,7 @@ impl ServerLog {
     /// Waits until `found` finds something in the log.
     ///
     /// # Panics
-    /// With `what` and the log, if it does not within `deadline`.
+    /// With `what` and the log, if nothing is found within `deadline`.
     #[track_caller]
     pub fn wait_for<T>(&self, what: &str, deadline: Duration, found: impl Fn(&Self) -> Option<T>) -> T {
         let end = Instant::now() + deadline;

@@ -9,9 +9,8 @@ use serde_json::Value;
 /// A response: its content type and content.
 pub type JsonReply = (&'static str, String);
 
-/// Answers requests by their path and body (`None` if that is not JSON) on a port of this machine,
-/// several at once; with 404 if there is no answer. Ends with the test's process, and occupies only
-/// its port.
+/// Answers requests by path and body (`None` if that is not JSON) on a local port, several at once;
+/// with 404 if there is no answer. Ends with the test's process, and occupies only its port.
 pub fn serve_json(
     answer: impl Fn(&str, Option<Value>) -> Option<JsonReply> + Send + Sync + 'static,
 ) -> SocketAddr {

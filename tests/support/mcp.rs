@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::Project;
 
-/// Slow machines that run many tests at once need long deadlines; a wrong result is wrong at any
-/// speed.
+/// Slow machines that run many tests in parallel need long deadlines; a wrong result is wrong at
+/// any speed.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The revision without a handshake.
@@ -38,7 +38,7 @@ impl Mcp {
         Self::of(project.command(servers), arguments)
     }
 
-    /// Like [`start`](Self::start), with a command of our binary that lacks only its arguments.
+    /// Like [`start`](Self::start), for a command of our binary without arguments.
     pub fn of(mut command: Command, arguments: &[&str]) -> Self {
         command.args(["mcp", "--no-daemon"]).args(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -145,7 +145,7 @@ impl Mcp {
     /// The next message that `wanted` accepts.
     pub fn find(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let found = self.find_within(PATIENCE, wanted);
-        found.unwrap_or_else(|| panic!("{what} did not come; there is {:?}", self.pending))
+        found.unwrap_or_else(|| panic!("{what} did not come; pending: {:?}", self.pending))
     }
 
     /// The answer to a request.

@@ -17,7 +17,7 @@ fn folder() -> PathBuf {
 /// share.
 ///
 /// # Panics
-/// Where something cannot be installed.
+/// If an installation fails.
 fn install(commands: &[(&str, &str)]) {
     let folder = folder();
     fs::create_dir_all(&folder).expect("a folder");

@@ -18,7 +18,7 @@ impl Marker {
         Self(format!("marker-{}-{}-end", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)))
     }
 
-    /// The word.
+    /// The marker as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -44,7 +44,7 @@ pub fn count_processes(marker: &str) -> usize {
 /// Sends a signal to the processes that [`count_processes`] counts.
 pub fn signal_processes(marker: &str, signal: Signal) {
     for pid in processes(marker).into_iter().filter_map(Pid::from_raw) {
-        // One that ended in between needs no signal.
+        // A process that has already ended needs no signal.
         let _ = kill_process(pid, signal);
     }
 }
@@ -74,7 +74,7 @@ fn lives(pid: i32) -> bool {
 /// Waits until `condition` holds.
 ///
 /// # Panics
-/// With `what`, if it does not within `deadline`.
+/// With `what`, if `condition` does not hold within `deadline`.
 #[track_caller]
 pub fn wait_until(what: &str, deadline: Duration, mut condition: impl FnMut() -> bool) {
     let end = Instant::now() + deadline;

@@ -176,8 +176,8 @@ impl Project {
         }
     }
 
-    /// Where only older versions of TypeScript are installed, settings say that the newest of them is meant in projects that pin
-    /// none, unless a test has settings of its own.
+    /// If only older versions of TypeScript are installed, makes the newest of them the version for
+    /// projects that pin none, unless the test has its own settings.
     fn prefer_installed_typescript(&self, servers: Option<&Path>) {
         const OLDER: [&str; 3] = ["typescript-language-server", "vtsls", "vue-typescript"];
         let set = servers.and_then(Path::file_name).unwrap_or_default().to_string_lossy();

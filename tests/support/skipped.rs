@@ -8,6 +8,6 @@ use std::io::Write as _;
 pub fn skipped(why: &str) {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("a test");
-    // If standard error is closed there is no reader.
+    // Standard error may be closed.
     let _ = writeln!(std::io::stderr().lock(), "\nSKIPPED {test}: {why}");
 }

@@ -10,7 +10,7 @@ use super::skipped;
 /// reachable.
 ///
 /// # Panics
-/// If there is no Python.
+/// If Python is missing.
 pub fn uv() -> Option<PathBuf> {
     let shared = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("uv-0.9.11");
     let lock = fs::File::create(shared.with_extension("lock")).expect("a lock");

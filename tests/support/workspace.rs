@@ -1,4 +1,4 @@
-//! A runtime on a project, whose tools are called by name, as every door does.
+//! A runtime on a project, whose tools are called by name, as by every front end.
 
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ impl TestWorkspace {
 
     /// Trusts everything that the project wants to run.
     pub async fn grant_trust(&self) {
-        let shown = self.runtime.trust(TrustRequest::Show).await.expect("what it wants to run");
+        let shown = self.runtime.trust(TrustRequest::Show).await.expect("its programs");
         let grant = TrustRequest::Grant { fingerprint: shown.fingerprint };
         assert!(self.runtime.trust(grant).await.expect("a grant").trusted);
     }
@@ -155,7 +155,7 @@ impl Project {
             workspace: Some(self.root()),
             cwd: self.root(),
             supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
-            // Slow machines that run many tests at once need long deadlines; a wrong result is
+            // Slow machines that run many tests in parallel need long deadlines; a wrong result is
             // wrong at any speed.
             timeout: Some(Duration::from_secs(90)),
             ..RuntimeOptions::default()
@@ -210,7 +210,7 @@ impl TestWorkspaceBuilder {
         self
     }
 
-    /// Adds the tools of the MCP servers that the settings mount, as doors do.
+    /// Adds the tools of the MCP servers that the settings mount, as front ends do.
     pub fn with_mounts(mut self) -> Self {
         self.mounts = true;
         self

@@ -1,4 +1,4 @@
-//! `move_symbol`: with the imports by the server or by the syntax, and with the places that are left.
+//! `move_symbol`: with imports by the server or by syntax, and with the uses that remain.
 
 use super::languages::{Language, PYTHON, TYPESCRIPT};
 use super::open;

@@ -260,7 +260,7 @@ fn calls_and_edits_appear_on_the_page_as_they_come() {
     let page = Page::open(&house);
     let mut live = live(&page);
     let none = calls(&mut live, |_| true);
-    assert!(none.is_empty(), "nothing is kept while nobody looks: {none:?}");
+    assert!(none.is_empty(), "nothing is recorded while no page is open: {none:?}");
     house.run(&["hover", "a.scr:1:5"]);
     let seen = calls(&mut live, |calls| calls.iter().any(|call| call["running"] == false));
     assert_eq!((&seen[0]["tool"], &seen[0]["outcome"]), (&json!("lsp_hover"), &json!("ok")), "{seen:?}");
@@ -300,14 +300,14 @@ fn what_rules_hide_is_not_on_the_page() {
     let house = House::of(project);
     let page = Page::open(&house);
     let _awake = page.state();
-    // A typed command approves the call, so servers know the file; the page has no such approval.
+    // A typed command counts as approval, so servers read the file; the page has no such approval.
     let told = house.run(&["check"]);
     assert!(told.out.contains("secret.scr") && told.out.contains("open.scr"), "{told:?}");
     for name in ["secret.scr", "open.scr"] {
         house.run(&["edit", name, "--old", "WRONG", "--new", "WRONG WRONG", "--diagnostics"]);
     }
     house.run(&["check"]);
-    let state = page.wait_for_state("what may be seen is there", |state| {
+    let state = page.wait_for_state("the visible items are there", |state| {
         let edits = state["edits"]["edits"].as_array().map_or(0, Vec::len);
         let calls = state["calls"]["calls"].as_array().map_or(0, Vec::len);
         edits == 1 && calls >= 4 && state["files"]["files"].as_array().is_some_and(|files| files.len() == 1)
@@ -343,7 +343,7 @@ fn commands_of_bash_get_no_page() {
         assert_eq!(code, json!(5), "{words}: {said}");
         assert!(said.contains("started by a tool or server"), "{words}: {said}");
     }
-    // Even one that knows the token: the process at the other end counts.
+    // Even with the token: the process at the other end decides.
     let script = "import http.client, sys\nc = http.client.HTTPConnection('127.0.0.1', int(sys.argv[1]), timeout=30)\n\
                   c.request('GET', '/' + sys.argv[2] + '/api/state')\nr = c.getresponse()\nprint('status', r.status, len(r.read()))\n";
     house.project.write("ask.py", script);

@@ -255,7 +255,7 @@ fn usage() -> String {
     )
 }
 
-/// Addresses that mean nothing.
+/// Invalid addresses.
 fn addresses() -> String {
     refusals(
         "addresses",

@@ -127,7 +127,7 @@ fn silence(name: &str, more: &Value) -> String {
     let short = [("hover", 300), ("signature", 300), ("references", 1_000), ("diagnostics", 300)];
     settings(&project, &short, "");
     let mut client = model(&project);
-    // It was started before, so that its start takes nothing of the time.
+    // Started before, so that the start does not count.
     let calls = [
         ("lsp_symbols", json!({"path": "shop.scr"})),
         ("lsp_hover", used()),
@@ -139,12 +139,12 @@ fn silence(name: &str, more: &Value) -> String {
     steady_section(name, &project, &all.collect::<Vec<_>>().join("\n"))
 }
 
-/// A server that does not answer.
+/// A server that never answers.
 fn silent() -> String {
     silence("silent", &json!({}))
 }
 
-/// A server that reads the project for ever.
+/// A server that reads the project forever.
 fn indexing() -> String {
     silence("indexing", &json!({"index": {"ms": 0, "never_ends": true}}))
 }

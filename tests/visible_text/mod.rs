@@ -1,8 +1,8 @@
 //! The text for people and models, as recorded in `snapshots/`: the help of every command, answers,
 //! and errors. A record has sections, each below a heading. `just snapshots` accepts new text.
 //!
-//! The scripted server answers where a server is needed; nothing here depends on the machine's
-//! installed servers, settings or language.
+//! The scripted server is the only server; the text does not depend on the machine's installed
+//! servers, settings or language.
 
 mod errors;
 mod faults;
@@ -27,8 +27,8 @@ fn section(heading: &str, said: &str) -> String {
     format!("=== {heading} ===\n{said}\n")
 }
 
-/// Compares `sections` with the record of `name`. If one differs, prints its heading: the difference
-/// that insta shows may be far below it.
+/// Compares `sections` with the record of `name`. If one differs, prints its heading, since the
+/// difference that insta shows may be far below it.
 fn compare(name: &str, sections: &[String]) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/snapshots/{name}.snap"));
     // The empty line at the end is not recorded.

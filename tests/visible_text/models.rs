@@ -1,4 +1,4 @@
-//! The text of tools' answers for models, as MCP and both Copilot doors show it.
+//! The text of tools' answers for models, as shown by MCP and both Copilot front ends.
 
 use serde_json::{Value, json};
 

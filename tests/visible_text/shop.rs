@@ -25,13 +25,13 @@ const WAITS: [&str; 11] = [
     "edit",
     "start",
 ];
-/// Slow machines that run many tests at once need long deadlines; a wrong result is wrong at any
-/// speed.
+/// Slow machines that run many tests in parallel need long deadlines; a wrong result is wrong at
+/// any speed.
 const PATIENCE_MS: u64 = 90_000;
 /// The server states the version of its findings, so that no test waits for more.
 const VERSIONED: &str = "diagnostics = {source = \"versioned-push\"}";
 
-/// The shop; its server answers as [`answers`] says, and text search the rest.
+/// The shop; its server answers with [`answers`], and text search answers the rest.
 pub fn shop() -> Project {
     shop_with(&json!({"hover_version": false, "answers": answers()}))
 }

@@ -21,7 +21,7 @@ pub fn get_tool(name: &str) -> Option<Tool> {
     list().into_iter().find(|tool| tool.name == name)
 }
 
-/// The answer of a fixture tool; `None` where `params` names another tool.
+/// The answer of a fixture tool; `None` if `params` names another tool.
 pub async fn call(
     fixtures: &Fixtures,
     params: &CallToolRequestParams,
@@ -33,7 +33,6 @@ pub async fn call(
     tools::call(fixtures, params, context).await
 }
 
-/// The resources.
 pub fn resources() -> Vec<Resource> {
     content::resources()
 }
@@ -53,7 +52,6 @@ pub fn watches(uri: &str) -> bool {
     uri == "test://watched-resource" || content::read(uri).is_some()
 }
 
-/// The prompts.
 pub fn prompts() -> Vec<Prompt> {
     content::prompts()
 }

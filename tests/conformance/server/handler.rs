@@ -23,10 +23,10 @@ use tokio::sync::watch;
 
 use crate::fixtures;
 
-/// The shared state of all conversations' fixtures.
+/// The fixtures' state, shared by all conversations.
 #[derive(Clone)]
 pub struct Fixtures {
-    /// Seals the states of calls that wait for an answer.
+    /// Seals the states of calls that wait for input.
     pub seal: Arc<RequestStateCodec>,
     /// Counts changes of the list of prompts.
     pub prompts: watch::Sender<u64>,
@@ -36,7 +36,7 @@ pub struct Fixtures {
 
 impl Fixtures {
     /// # Errors
-    /// If the system provides no random bytes, or there is no folder for settings.
+    /// If the system provides no random bytes or no settings folder.
     pub fn new() -> Result<Self, Box<dyn Error>> {
         let mut key = [0; 32];
         getrandom::fill(&mut key)?;
@@ -62,7 +62,7 @@ impl Fixtures {
     }
 }
 
-/// One conversation, or one request of a client without conversations.
+/// One conversation, or one request of a client without a handshake.
 pub struct FixtureServer {
     inner: McpConversation,
     fixtures: Fixtures,

@@ -29,7 +29,7 @@ use crate::handler::{FixtureServer, Fixtures};
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::current_dir()?;
-    // The program, which is the supervisor, is one folder above the examples.
+    // The program, which acts as supervisor, is one folder above the examples.
     let own = std::env::current_exe()?;
     let supervisor = own.ancestors().nth(2).map(|built| built.join("lsp-tools"));
     let runtime =

@@ -18,7 +18,7 @@
 //! | `models` | the models instead of the default one |
 //! | `turns` | list of scripts; the n-th turn plays the n-th, later turns the last one |
 //! | `at_start` | steps played after `initialized` |
-//! | `crash` | `{at, times}`: ends with status 3 at `initialize` or `create`, in the first so many processes |
+//! | `crash` | `{at, times}`: ends with status 3 at `initialize` or `create`, in the first `times` processes |
 //! | `sign_in` | `already`, or `refused` |
 //!
 //! A script is a list of steps, one after the other:

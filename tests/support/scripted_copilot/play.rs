@@ -98,7 +98,7 @@ impl Stage {
             "wait_file" => wait_file(Path::new(what.as_str().expect("a path"))),
             "exit" => self.wire.exit(i32::try_from(what.as_i64().expect("a status")).expect("a status")),
             "error" => scene.error = Some(what.clone()),
-            other => panic!("there is no step `{other}`"),
+            other => panic!("unknown step `{other}`"),
         }
     }
 
@@ -145,7 +145,7 @@ impl<'a> Scene<'a> {
         let mut params = Map::new();
         params.insert("conversationId".to_owned(), json!(self.conversation));
         params.insert("turnId".to_owned(), json!(self.turn));
-        // Numbers in some versions, texts in others.
+        // A number in some versions, a string in others.
         let round =
             if self.calls.is_multiple_of(2) { json!(self.calls) } else { json!(self.calls.to_string()) };
         params.insert("roundId".to_owned(), round);

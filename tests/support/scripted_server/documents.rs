@@ -1,5 +1,5 @@
 //! The documents of this server: plain strings and a literal reading of the specification (3.17,
-//! *Text Documents*), deliberately different from the product's ropes, so that the two can be
+//! *Text Documents*). This differs deliberately from the product's ropes, so that the two can be
 //! compared.
 
 use std::collections::BTreeMap;

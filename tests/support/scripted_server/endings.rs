@@ -79,7 +79,7 @@ pub fn ignore_sigterm(noticed: impl Fn() + Send + 'static) -> io::Result<()> {
     Ok(())
 }
 
-/// Ends as the scenario says.
+/// Ends the process as given by the scenario.
 pub fn crash(crash: &Crash, journal: &Journal) -> ! {
     for line in &crash.stderr {
         eprintln!("{line}");

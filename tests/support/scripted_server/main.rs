@@ -23,8 +23,8 @@
 //! | `server_info` | `serverInfo` of the initialize result |
 //! | `capabilities` | merged over the capabilities (null removes a key); providers for the methods in `answers` are announced by themselves |
 //! | `sync` | `incremental` (default), `full`, `none` |
-//! | `encoding`, `announce` | `utf-16` (default), `utf-8`, `utf-32`; announced and used where the client offers it; with `announce: false` it is used without a word |
-//! | `hover_version` | false: hover does not tell the version, so that answers for the same text are the same |
+//! | `encoding`, `announce` | `utf-16` (default), `utf-8`, `utf-32`; announced and used if the client offers it; with `announce: false` it is used unannounced |
+//! | `hover_version` | false: hover omits the version, so that answers for the same text are the same |
 //! | `answers` | method → [`scenario::Answer`]: `result` (any JSON; `${uri}` and `${root}` are replaced), `error {code, message, data}`, `delay_ms`, `never`*, `while_indexing` (result until the index is done), `first {times, error}` (the first tries fail: ContentModified -32801, ServerCancelled -32802 with data `{"retriggerRequest": true}`), `frame`* and `reply`* (how it is sent), `ignores_cancel`* |
 //! | `diagnostics` | [`scenario::Diagnostics`]: `mode` (`push_versioned` (default), `push_unversioned`, `pull`, `none`), `register_after_ms` (pull only: registered dynamically, refused before), `debounce_ms`, `stale_first`, `twice`, `empty_pushes`, `empty_delay_ms`, `only_on_save`, `silent_when_same`, `version_offset` (lies about the version), `items` (published as they are, right or not), `idle {method, field, busy, done}` (a notification around each run) |
 //! | `index` | [`scenario::Index`]: `ms`, `title`, `steps`, `begins_on` (`initialized` or `did_open`), `delay_ms`, `progress`, `server_status` (`experimental/serverStatus`), `never_ends`. References are half until it is done |

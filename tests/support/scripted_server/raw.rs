@@ -1,4 +1,4 @@
-//! The server on bare pipes: it can delay, lie, break off and be silent as the scenario says.
+//! The server on bare pipes: it can delay, lie, break off and be silent as given by the scenario.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader};

@@ -124,7 +124,7 @@ pub enum SyncKind {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Answer {
-    /// `Some(Null)` if the scenario says `null`, `None` if it says nothing (the honest answer is
+    /// `Some(Null)` if the scenario has `null`, `None` if it has nothing (the right answer is
     /// given).
     #[serde(deserialize_with = "present")]
     pub result: Option<Value>,
