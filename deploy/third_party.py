@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FILE = ROOT / "target/THIRD-PARTY.md"
 TARGETS = tomllib.loads((ROOT / "deny.toml").read_text())["graph"]["targets"]
-# Names of files that hold a licence or what it says must be handed on.
+# Names of files with a licence or with notices that must be passed on.
 LICENCE = re.compile(r"^(UN)?LICEN[CS]E|^COPYING|^COPYRIGHT|^NOTICE", re.IGNORECASE)
 # Of these folders of a crate nothing is compiled.
 APART = {"tests", "test", "benches", "bench", "examples", "docs", "fuzz", ".github"}

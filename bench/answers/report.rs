@@ -115,8 +115,7 @@ pub fn report(
         let ours = one.of(OURS).map_or_else(String::new, |ours| {
             format!("{} bytes{}", ours.bytes, if ours.is_whole { "" } else { ", NOT WHOLE" })
         });
-        let least =
-            least.map_or_else(|| "nobody".to_owned(), |least| format!("{} {}", least.arm, least.bytes));
+        let least = least.map_or_else(|| "none".to_owned(), |least| format!("{} {}", least.arm, least.bytes));
         println!("  {outcome:?}: {}: ours {ours}; {least}", one.name);
     }
     println!(

@@ -71,7 +71,7 @@ def check_sarif(path, root):
             location = artifact["location"]
             name = os.fsencode(urllib.parse.unquote_to_bytes(location["uri"]))
             if location.get("uriBaseId") != "SRCROOT" or not os.path.exists(os.path.join(os.fsencode(root), name)):
-                faults.append(f"artifact that is no file of the workspace: {location}")
+                faults.append(f"artifact that is not a file of the workspace: {location}")
             seen.add(name)
     return faults, seen
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::trial::{Cell, Row};
 
 /// The first lines of the file.
-const HEAD: &str = "# Written by `just servers --record`: what each server did on its sample, by key. A reason stands where it was\n# not as expected (`no: …`) or not asked (`-`).\n\n";
+const HEAD: &str = "# Written by `just servers --record`: what each server did on its sample, by key. A reason is given if it was\n# unexpected (`no: …`) or not tried (`-`).\n\n";
 /// The maximum length of a reason, in characters.
 const MAX_REASON_CHARS: usize = 100;
 

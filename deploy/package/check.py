@@ -57,7 +57,7 @@ def first_command():
     """The arguments of the README's first command, and its output."""
     found = re.search(r"```sh\ncargo run -- ([^\n]*)\n```.*?```text\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     if not found:
-        sys.exit("package-check: README.md has no command `cargo run -- …` with its output below; tell check.py what its first command is now")
+        sys.exit("package-check: README.md has no command `cargo run -- …` with its output below; adapt check.py to its first command")
     return found[1].split(), found[2]
 
 

@@ -50,7 +50,7 @@ function findProgram() {
     fail(
       NOT_FOUND,
       `the package ${name}, which holds the program for this machine, is not installed`,
-      "either npm was told to leave optional dependencies out, or node_modules comes from another kind of machine",
+      "either npm left out optional dependencies, or node_modules comes from another kind of machine",
       `remove node_modules and install again with: npm install --include=optional, or add it: npm install ${name}@${version}`,
     );
   }

@@ -176,7 +176,7 @@ const http = createServer((request, response) => {
     try {
       message = JSON.parse(Buffer.concat(chunks).toString("utf8"));
     } catch {
-      return failure(response, 400, null, -32700, "this is no JSON");
+      return failure(response, 400, null, -32700, "invalid JSON");
     }
     post(request, response, message);
   });

@@ -112,7 +112,7 @@ check_strictly() {
         inspect --protocol-era "$era" --method tools/list --strict -q
         inspect --protocol-era "$era" --method skills/list --verify
         grep -q '"outcome":"verified"' "$log" || fail "the Inspector has not seen the skill"
-        printf 'strict %s: every schema can be used, every skill is what it says\n' "$era"
+        printf 'strict %s: every schema is usable, every skill matches its manifest\n' "$era"
     done
 }
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A Copilot command line that speaks protocol 3 as it is told, right or wrong.
+"""A Copilot command line with scripted messages of protocol 3, right or wrong.
 
 FAKE_PLAY names a file: {"hello": {...}?, "create": {...}?, "after": [step...]}. A step is an object with one key:
-  event: sends a session.event;  ask: sends a request of its own (its answer is noted);  raw: writes bytes;
-  wait: waits until so many requests (beside the opening ones) and answers have come;  exit: ends with a status.
-Every message that comes is noted, one a line, in the file FAKE_LOG.
+  event: sends a session.event;  ask: sends a request (its answer is recorded);  raw: writes bytes;
+  wait: waits for this many requests (besides the opening ones) and answers;  exit: ends with a status.
+Every received message is written as a line to the file FAKE_LOG.
 """
 import json
 import os

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Installs the plugin in real hosts in empty homes, asks through it with a stand-in for the model, updates it and removes it.
+"""Installs the plugin in real hosts in empty homes, uses it with a stand-in for the model, updates it and removes it.
 
     tests/hosts/plugin.py PROGRAM [HOST…]    prints a table; for all hosts, it also replaces the table of docs/mcp.md
 
-It fails at a `no` that the table of that page does not have.
-Hosts and pyright are taken from `target/`, or from the folders HOSTS_DIR and LSP_TOOLS_DATA_DIR; VERBOSE=1 shows what was run and read.
+Fails at a `no` that the table of that page does not have.
+Hosts and pyright are taken from `target/`, or from the folders HOSTS_DIR and LSP_TOOLS_DATA_DIR; VERBOSE=1 shows commands and model input.
 """
 import http.server
 import json
@@ -221,7 +221,7 @@ def commands(host, market):
             [["qwen", "extensions", "uninstall", NAME]],
             ["qwen", "--auth-type", "openai", "--approval-mode", "yolo", "-p"],
         ),
-        # It has no command for folders; in each one with settings it installs packages.
+        # It has no command for plugins, and installs packages in each folder with settings.
         "opencode": (
             [["sh", "-c", f"mkdir -p ~/.config && cp -rT '{market}/opencode' ~/.config/opencode"]],
             ["opencode", "mcp", "list"],
@@ -246,7 +246,7 @@ def call(host):
 
 
 def native(host, path):
-    """Returns the step with which the host's model asks the host's own tool for language servers."""
+    """Returns the step with which the host's model uses the host's own tool for language servers."""
     if host == "claude-code":
         return [("LSP", {"operation": "goToDefinition", "filePath": path, "line": 9, "character": 13})]
     if host == "copilot-cli":
@@ -299,7 +299,7 @@ def settings(host, home, project, model):
 
 
 def installed(host):
-    """Returns the host's version, and installs the host if it is absent, as the tests of hooks do."""
+    """Returns the host's version, and installs the host if it is absent, like the tests of hooks."""
     pins = dict(re.findall(r'name: "([\w-]+)",\s*(?://[^\n]*\s*)?package: "([^"]+)"', (ROOT / "tests/host_hook/real.rs").read_text()))
     packages = pins[host].split()
     manifest = HOSTS / host / "node_modules" / packages[0].rsplit("@", 1)[0] / "package.json"
@@ -349,7 +349,7 @@ class Scene:
         return True
 
     def ask(self, question, steps):
-        """Runs a session of the host in which its model takes these steps, in the project as it was committed."""
+        """Runs a session of the host in which its model takes these steps, in the project as committed."""
         subprocess.run(["git", "checkout", "-q", "."], cwd=self.project, env=self.environment, check=True)
         self.model.begin(steps)
         self.run([*question, "Give compose a greeting."], "")
@@ -391,7 +391,7 @@ def tried(host, scene):
 
     edits, lead = edit(host, path), [*call(host), *native(host, str(scene.project / "greet/app.py"))]
     told = ("lsp-tools, about this edit:", "greet/app.py:9:13: error: Argument missing")
-    # The list of the host may have started the daemon.
+    # Listing the plugins may have started the daemon.
     scene.stop_daemons()
     scene.ask(question, edits)
     row["hook cold"] = seen(model.read_after(len(edits) - 1), *told)
@@ -404,7 +404,7 @@ def tried(host, scene):
     row["hook warm"] = seen(after, *told)
     if host != "opencode":
         row["gate"] = seen(after, "lsp-tools, about this turn's edits", "greet/app.py:9:13: error: Argument missing")
-    # Some hosts list only what is configured; a tool, or our words about them, come from the running server.
+    # Some hosts list only the configuration; a tool, or its description, comes from the running server.
     offered = any(name.endswith("lsp_definition") for name in model.offered) or "Real language servers and safe file tools" in model.read_first()
     row["connected"] = NAME in shown and (re.search(r"(?i)(?<!dis)connected", shown) is not None or offered) or reason(shown)
 
@@ -414,7 +414,7 @@ def tried(host, scene):
             file.write_text(file.read_text().replace(now, LATER))
         row["update"] = scene.run_all(update)
         if row["update"] is True:
-            # The hook of the newer plugin says that the program is older.
+            # The hook of the newer plugin reports that the program is older.
             scene.ask(question, [])
             newer = f"has version {LATER}, and the program another one" in model.read_first()
             row["update"] = newer or "no: the hook of the newer version says nothing"

@@ -1,4 +1,5 @@
-// A host built on a TypeScript SDK: does what hosts do with the server that its arguments name, and prints what came back as JSON.
+// A host built on a TypeScript SDK: performs a host's steps with the server named by its arguments,
+// and prints the results as JSON.
 //
 //     client.mjs v1|v2 stdio COMMAND ARGUMENT…
 //     client.mjs v1|v2 http URL TOKEN
@@ -7,7 +8,7 @@ import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
 const [line, kind, ...rest] = process.argv.slice(2);
-// The packages lie elsewhere than this file.
+// The packages are in another folder than this file.
 const { resolve } = createRequire(`${process.env.PEERS}/`);
 const load = (name) => import(pathToFileURL(resolve(name)).href);
 

@@ -1,4 +1,4 @@
-"""A host built on the Python SDK: does what hosts do with the server that its arguments name, and prints what came back as JSON.
+"""A host built on the Python SDK: performs a host's steps with the server named by its arguments, and prints the results as JSON.
 
     client.py stdio COMMAND ARGUMENT…
     client.py http URL TOKEN

@@ -1,5 +1,5 @@
-"""The first session of an agent, on the Python SDK: looks around, edits twice, runs the code and a command that edits, and takes
-an edit back. Prints the structured content of each answer.
+"""The first session of an agent, on the Python SDK: reads, edits twice, runs the code and a command that edits, and undoes
+an edit. Prints the structured content of each answer.
 
     first_session.py COMMAND ARGUMENT…
 """

@@ -1,6 +1,6 @@
-"""An MCP server for tests, over stdin and stdout: it behaves as its first argument says.
+"""An MCP server for tests, over stdin and stdout; its first argument selects the behaviour.
 
-It speaks the revisions with `initialize` only (the newest where its mode begins with `modern`), and writes whatever it hears into the file that its second argument names.
+It supports only the revisions with `initialize` (also the newest if its mode begins with `modern`), and writes every message that it receives into the file of its second argument.
 """
 import json
 import os

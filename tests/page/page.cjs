@@ -1,4 +1,5 @@
-// Opens the page in a headless Chromium while the daemon works, and checks it. Called by run.sh, in the workspace.
+// Opens the page in a headless Chromium while the daemon works, and checks it. Called by run.sh, in
+// the workspace.
 "use strict";
 
 const { execFileSync, spawn } = require("node:child_process");
@@ -16,7 +17,7 @@ function check(holds, what) {
   if (!holds) problems.push(what);
 }
 
-/** What a command prints; its exit status may be any of those that tell of findings. */
+/** The output of a command, whose exit status may report findings. */
 function run(...words) {
   try {
     return execFileSync(program, words, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
@@ -26,7 +27,7 @@ function run(...words) {
   }
 }
 
-/** A client that stays: writes messages framed as LSP or as lines. */
+/** A running client: writes messages framed as LSP or as lines. */
 function client(words, framed) {
   const child = spawn(program, words, { stdio: ["pipe", "pipe", "inherit"] });
   child.stdout.resume();
@@ -75,7 +76,7 @@ async function findings(page, what) {
   await page.evaluate(axe.source);
   const found = await page.evaluate(() => window.axe.run(document, { runOnly: { type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] } }));
   for (const one of found.violations) console.log(`  ${one.id}: ${one.help}\n    ${one.nodes.map((node) => `${node.html}\n    ${node.failureSummary}`).join("\n    ")}`);
-  check(found.violations.length === 0, `axe finds nothing, ${what} (${found.passes.length} rules passed)`);
+  check(found.violations.length === 0, `no axe violations, ${what} (${found.passes.length} rules passed)`);
 }
 
 async function keyboard(page) {
@@ -154,12 +155,12 @@ async function main() {
   check(complaints.length === 0, `the console is silent ${complaints.join(" | ")}`);
   run("view", "--stop");
   const gone = await fetch(`http://127.0.0.1:${port}/`).then(() => false, () => true);
-  check(gone, "after --stop nobody listens");
+  check(gone, "after --stop no process listens");
   await browser.close();
 }
 
 main().catch((error) => { console.error(error); problems.push(error.message); }).finally(() => {
   for (const child of children) child.kill();
-  console.log(problems.length === 0 ? "page: all is well" : `page: ${problems.length} failed`);
+  console.log(problems.length === 0 ? "page: all passed" : `page: ${problems.length} failed`);
   process.exit(problems.length === 0 ? 0 : 1);
 });

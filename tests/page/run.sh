@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The page of `lsp-tools view` in a real headless Chromium, over a daemon that does real work with a real server: what axe finds, light,
-# dark and at 360 px; whether anything is loaded from elsewhere; the keyboard; whether calls appear live. Writes docs/view-*.png.
+# Tests the page of `lsp-tools view` in a real headless Chromium, over a working daemon with a real server: axe in light, dark and at 360 px;
+# no loads from elsewhere; the keyboard; live calls. Writes docs/view-*.png.
 #
 #   tests/page/run.sh [PROGRAM]         by default target/debug/lsp-tools
 #
-# Chromium is the machine's own (Debian: apt-get install chromium; or CHROMIUM=…); puppeteer-core and axe-core come from npm, pinned, into
-# target/page. PAGE_SERVERS names a folder in which pyright and ruff are installed; without it they are installed into target/page.
+# Chromium is the machine's own (Debian: apt-get install chromium; or CHROMIUM=…). puppeteer-core and axe-core come from npm, pinned, into
+# target/page. PAGE_SERVERS names a folder with pyright and ruff; by default, they are installed into target/page.
 set -euo pipefail
 
 cd "$(dirname "$0")/../.."
@@ -19,8 +19,8 @@ fail() {
 }
 
 browser=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
-[ -n "$browser" ] || fail "there is no Chromium; install it (Debian: apt-get install chromium), or say where it is: CHROMIUM=…"
-[ -x "$PROGRAM" ] || fail "$PROGRAM is not there; cargo build makes it"
+[ -n "$browser" ] || fail "Chromium is missing; install it (Debian: apt-get install chromium), or name its path: CHROMIUM=…"
+[ -x "$PROGRAM" ] || fail "$PROGRAM is missing; run: cargo build"
 
 mkdir -p "$TOOLS"
 done=$TOOLS/installed-${PUPPETEER##*@}-${AXE##*@}
@@ -50,7 +50,7 @@ fi
 cd "$base/shop"
 status=0
 NODE_PATH=$TOOLS/node_modules node "$ROOT/tests/page/page.cjs" "$PROGRAM" "$browser" "$ROOT/docs" || status=$?
-# A quarter of the bytes, to the eye the same.
+# A quarter of the size without visible loss.
 if command -v pngquant >/dev/null; then
     pngquant --force --skip-if-larger --ext .png "$ROOT"/docs/view-*.png || true
 fi

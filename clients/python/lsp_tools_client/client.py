@@ -121,7 +121,7 @@ class Connection:
                 elif "method" not in message and answer and not answer.done():
                     answer.set_result(message)
         except (ValueError, AttributeError, TypeError) as error:
-            self.errors.append(f"it wrote a line that is no message: {error}")
+            self.errors.append(f"it wrote an invalid line: {error}")
         with suppress(TimeoutError):
             await asyncio.wait_for(self.process.wait(), CLOSE_S)
         self.kill()

@@ -155,7 +155,7 @@ class Connection {
       if (method === undefined && id !== undefined) this.waiting.get(id)?.resolve(rest);
       else if (id !== undefined) this.send({ id, error: { code: -32601, message: "this client answers no requests" } });
     } catch (error) {
-      this.errors.push(`it wrote a line that is no message: ${String(error)}`);
+      this.errors.push(`it wrote an invalid line: ${String(error)}`);
       this.program.kill("SIGKILL");
     }
   }
