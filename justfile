@@ -211,7 +211,7 @@ fuzz *TARGET:
 fuzz-long *TARGET:
     fuzz/run.sh 30 {{TARGET}}
 
-# move new fuzzing inputs into fuzz/seeds, which `just slow` replays
+# add new fuzzing inputs to fuzz/seeds, which `just slow` replays
 fuzz-keep *TARGET:
     fuzz/run.sh keep {{TARGET}}
 

@@ -4,8 +4,8 @@
 //! `cargo bench --bench edits -- [--rounds=N] [--real] [--httpx=DIR] [--toolkit=DIR]
 //! [--pflag=DIR]`. The project is a copy of `fixtures/python` with the tests' pyright
 //! (`LSP_TOOLS_BENCH_DATA` names another prefix). Prints medians and writes
-//! `target/bench/edits.json`. With `--real` or a folder, real projects are edited instead, with
-//! servers that are already running; see `support/real_edits.rs`.
+//! `target/bench/edits.json`. With `--real` or a folder, real projects are edited instead; see
+//! `support/real_edits.rs`.
 
 #[path = "support/archives.rs"]
 mod archives;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fuzzing: fuzz/run.sh MINUTES [TARGET...] runs each target for that time;
-# fuzz/run.sh keep [TARGET...] moves interesting inputs into fuzz/seeds.
+# fuzz/run.sh keep [TARGET...] adds interesting inputs to fuzz/seeds.
 set -euo pipefail
 
 # Unlike Rust programs, a fuzzer does not ignore SIGPIPE: writing to a closed connection would end

@@ -84,8 +84,7 @@ async fn first_answer_after_cold_start_equals_later_or_is_not_complete() {
             }
         }
     }
-    // A cautious verdict is right if a server has no readiness signal; otherwise it hides an
-    // answer.
+    // A cautious verdict is acceptable only if the server has no readiness signal.
     let signs = ["pyright ", "basedpyright ", "typescript-language-server ", "clangd "];
     let wrong: Vec<&String> =
         cautious.iter().filter(|what| signs.iter().any(|sign| what.starts_with(sign))).collect();

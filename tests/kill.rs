@@ -143,7 +143,7 @@ fn sigterm_and_sigint_end_servers_before_program_exits() {
             });
             let code = status.and_then(|status| status.code());
             if phase.name == "shutting down" {
-                // It has its answer already, and only waits for the servers to end.
+                // It already has its answer; the signal only ends its wait for the servers.
                 assert_eq!(code, Some(0), "{told}");
                 wait_until(&format!("{told}: nothing is left"), AFTERLIFE, || run.living() == 0);
             } else {

@@ -1,8 +1,7 @@
 // The functions in sources, by TypeScript's compiler: node functions.cjs MODULE FILE… prints JSON.
 //
 // Each has its file, its name (empty if unnamed), the 1-based line of the name, its keys in
-// coverage reports, and the
-// text of its file with one more statement or expression in its body.
+// coverage reports, and the text of its file with one more statement or expression in its body.
 
 const fs = require('node:fs')
 const ts = require(process.argv[2])

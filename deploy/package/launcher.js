@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // Runs the program `lsp-tools` from the package for this kind of machine, an optional dependency of
-// this package that npm selects. Nothing is
-// downloaded here, and no script runs at installation.
+// this package that npm selects. Nothing is downloaded here, and no script runs at installation.
 "use strict";
 
 const { spawn } = require("node:child_process");
@@ -15,9 +14,8 @@ const NOT_FOUND = 127;
 const NOT_RUNNABLE = 126;
 
 // Signals that ask a process to end or notify a daemon. A terminal also sends them to the program,
-// which treats two as one. On Windows they
-// are not forwarded: a console notifies every program in it, and `kill` would end the program at
-// once.
+// which treats two as one. On Windows they are not forwarded: a console notifies every program in
+// it, and `kill` would end the program at once.
 const PASSED_ON = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR2"];
 
 function fail(status, ...lines) {

@@ -38,7 +38,7 @@ TRIPLES = [*(f"{cpu}-{system}" for cpu in ["x86_64", "aarch64"] for system in SY
 LIBRARIES = {"musl": "lib/libc/musl/COPYRIGHT", "glibc's start files": "lib/libc/glibc/LICENSES", "LLVM's libunwind": "lib/libunwind/LICENSE.TXT", "zig's compiler_rt": "LICENSE"}
 # The libraries linked into the program for Windows, by their licence files in Debian's packages.
 MINGW = {"mingw-w64's runtime": "/usr/share/doc/mingw-w64-common/copyright", "libgcc and libstdc++": "/usr/share/doc/gcc-mingw-w64-base/copyright"}
-# The component `rust-src`, checked first because cargo's error message does not name it.
+# The folder of the component `rust-src`, checked first because cargo's error message does not name it.
 SOURCES = "lib/rustlib/src/rust"
 
 

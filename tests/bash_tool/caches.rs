@@ -206,7 +206,7 @@ fn user_caches_are_visible_and_command_writes_go_to_its_own() {
     let modes = [base.parent().unwrap(), &base, &base.join("own")]
         .map(|path| fs::metadata(path).unwrap().permissions().mode() & 0o777);
     assert_eq!(modes, [0o700; 3]);
-    // No command can write its records, nor those of another workspace.
+    // No command can write the caches' records, nor those of another workspace.
     let known = base.display();
     assert_ne!(home.bash(&format!("echo > {known}/shown.json"))["exit_code"], 0);
     assert_ne!(home.bash(&format!("mkdir {known}/../0123"))["exit_code"], 0);

@@ -1,8 +1,8 @@
 // Streamable HTTP in front of an MCP server on standard streams, for a suite that speaks HTTP only: bridge.mjs COMMAND ARGS…
 //
 // A client with a handshake gets a separate process for its session; all requests without one share
-// a process. Request ids are replaced by
-// unique numbers on the way in and restored on the way out, since several clients share one pipe.
+// a process. Request ids are replaced by unique numbers on the way in and restored on the way out,
+// since several clients share one pipe.
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";

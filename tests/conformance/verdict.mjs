@@ -1,5 +1,4 @@
-// Reads the conformance suite's output and lists the failed required scenarios: verdict.mjs
-// TRANSPORT SET LOG
+// Reads the conformance suite's output and lists the failed required scenarios: verdict.mjs TRANSPORT SET LOG
 import { readFileSync } from "node:fs";
 
 const [transport, set, log] = process.argv.slice(2);

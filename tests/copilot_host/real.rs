@@ -30,7 +30,7 @@ fn install() -> Option<(PathBuf, PathBuf)> {
     let lock = File::create(prefix.join("tests.lock")).expect("the lock of the servers");
     lock.lock().expect("the lock of the servers");
     if !program.is_file() {
-        // Installed before the session begins, because its end frees this address.
+        // The command installs it and then starts a session, which fails at this address.
         let project = Project::new([]);
         let mut command = host(&project, Some(&prefix));
         command.args(["--install", "--limit", "100ms", "x"]);
@@ -187,7 +187,7 @@ fn copilot_cli_configured_by_init_runs_same_loop_over_mcp() {
     assert_eq!(ran.status, 0, "{}", ran.out);
     let results = model.results();
     assert!(results[1].contains("reportReturnType") && results[2].contains("removed: 1"), "{results:?}");
-    // Its own language server tool uses ours as the only server for all languages.
+    // Its own tool for language servers gets the answer from ours.
     assert!(results[3..].iter().any(|result| result.contains("(function) def area(")), "{results:?}");
     assert_eq!(project.read("app.py"), APP);
     keep(true, "mcp", &as_the_model_saw_it(&model));
@@ -332,7 +332,7 @@ fn signed_out_error_names_copilot_login() {
     for name in ["GH_TOKEN", "GITHUB_TOKEN"] {
         command.env_remove(name);
     }
-    // Without a signed-in user, no network is needed.
+    // The check for a signed-in user needs no network.
     command.env("https_proxy", "http://127.0.0.1:9").env("HTTPS_PROXY", "http://127.0.0.1:9");
     let ran = run(command);
     assert!(ran.status == 4 && ran.err.contains("copilot login"), "{ran:?}");

@@ -73,7 +73,7 @@ async fn text_answers_where_server_counts_file_to_no_project_and_finds_nothing()
     let answer = in_time(play.references("a.scr")).await.expect("references");
     assert_eq!((answer.verdict, answer.output.count), (Verdict::Hints, 2), "{answer:?}");
     assert_eq!(answer.server_status.detail.as_deref(), Some("no project has it"));
-    // An answer about the file alone stays complete.
+    // Answers about the file itself still come from the server.
     let hover = in_time(play.hover("a.scr")).await.expect("a hover");
     assert_eq!(hover.verdict, Verdict::Partial, "{hover:?}");
     play.end().await;

@@ -301,7 +301,7 @@ async fn skill_tool_with_command_is_callable_as_tool() {
     put_lint(&of_home, "first");
     let arguments = json!({"path": "a.py"});
     assert_eq!(house.call("lint", arguments.clone()).await.value["text"], "first\nall of them");
-    // The effect is that of any program.
+    // It needs the same approval as any program.
     assert_fails(&house.call_unasked("lint", arguments.clone()).await, "denied", "lint runs a program");
     assert_fails(&house.call("lint", json!({})).await, "invalid_args", "`path`");
     assert_eq!(house.call("shown", json!({})).await.value["code"], "unknown_tool", "it says nothing to run");

@@ -68,7 +68,7 @@ async fn overlay_switch_sends_only_the_difference() {
     let sent = changes();
     assert_eq!(sent.len(), 1, "{sent:?}");
     assert!(sent[0].to_string().len() < 400, "{sent:?}");
-    // A text of another server's language does not count.
+    // A text of no language of this server does not count.
     let elsewhere = client(&workspace, &[("notes.txt", "a note")]);
     assert_eq!(fingerprint_seen(&elsewhere, "a.scr").await, fingerprint(&text));
     assert_eq!(changes().len(), 1);

@@ -256,8 +256,7 @@ fn settings_that_a_silent_version_may_refuse_are_the_reason_of_a_partial_answer(
     }
 }
 
-/// The rule about a finding in a configuration file, which no check of the server's languages
-/// covers.
+/// A finding in a configuration file, which no check of the server's languages covers.
 #[test]
 fn warning_about_a_configuration_file_is_the_reason_of_a_partial_answer() {
     let project = Project::new([("a.py", "x: int = 1\n"), ("ty.toml", "[rules]\nnosuch = \"error\"\n")]);
