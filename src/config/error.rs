@@ -68,8 +68,7 @@ fn joined(problems: &[ConfigProblem]) -> String {
         return problem.to_string();
     }
     let numbered = |(at, problem): (usize, &ConfigProblem)| format!("{}. {problem}", at + 1);
-    problems.iter().enumerate().map(numbered).collect::<Vec<_>>().join("
-")
+    problems.iter().enumerate().map(numbered).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
