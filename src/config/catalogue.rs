@@ -13,7 +13,7 @@ use super::layer::{Layer, LayerOrigin, merge};
 use super::schema::{self, ConfigField, strip_launch_fields, untrusted_sentence};
 use super::spec::{Language, ServerSpec};
 use crate::text::{quoted_list, suggestion};
-use crate::workspace::WorkspacePath;
+use crate::workspace::{SourceNames, WorkspacePath};
 
 const BUILT_IN_FILE: &str = "servers.toml";
 const BUILT_IN_TEXT: &str = include_str!("../../servers.toml");
@@ -254,6 +254,12 @@ fn name_by_key(merged: &mut Table) {
                 entry.entry("name").or_insert_with(|| key.clone().into());
             }
         }
+    }
+}
+
+impl SourceNames for Catalogue {
+    fn has(&self, name: &str) -> bool {
+        self.language_of(name, None).is_some()
     }
 }
 

@@ -37,6 +37,8 @@ pub(crate) enum ChangeKind {
 pub(crate) struct ChangeBatch {
     /// One entry per file, sorted by path.
     pub changes: Vec<(WorkspacePath, ChangeKind)>,
+    /// The folders that were created or deleted, sorted by path.
+    pub(crate) folders: Vec<(WorkspacePath, ChangeKind)>,
     /// True if there may have been changes that are not listed; the caller must then compare with
     /// the disk.
     pub(crate) overflowed: bool,
@@ -47,10 +49,11 @@ impl ChangeBatch {
     /// created again counts as changed.
     pub(crate) fn absorb(&mut self, later: &Self) {
         self.overflowed |= later.overflowed;
-        let mut all: BTreeMap<WorkspacePath, ChangeKind> =
-            std::mem::take(&mut self.changes).into_iter().collect();
-        merge_all(&mut all, later.changes.iter().cloned());
-        self.changes = all.into_iter().collect();
+        for (own, later) in [(&mut self.changes, &later.changes), (&mut self.folders, &later.folders)] {
+            let mut all: BTreeMap<WorkspacePath, ChangeKind> = std::mem::take(own).into_iter().collect();
+            merge_all(&mut all, later.iter().cloned());
+            *own = all.into_iter().collect();
+        }
     }
 }
 
@@ -62,6 +65,8 @@ struct ChangeFeedLimits {
     watches: usize,
     /// Most files to record.
     files: usize,
+    /// Most directories to watch for sources among those that are hidden or ignored.
+    aside: usize,
     /// The time after the start for which a drain waits for the watches.
     setup: Duration,
     /// The time limit of one drain for directories without a watch.
@@ -71,13 +76,20 @@ struct ChangeFeedLimits {
 const LIMITS: ChangeFeedLimits = ChangeFeedLimits {
     watches: usize::MAX,
     files: 500_000,
+    aside: 2_000,
     setup: Duration::from_secs(2),
     polling: Duration::from_millis(500),
 };
 
-/// Reports changes of the files in a workspace. The files are those that a walk lists, and hidden
-/// files beside them (settings of tools, ignore files); links and special files are not among them.
-/// Dropping it ends the watching.
+/// Tells the names of files that language servers read.
+pub(crate) trait SourceNames: std::fmt::Debug + Send + Sync {
+    /// Returns true for the name of a source.
+    fn has(&self, name: &str) -> bool;
+}
+
+/// Reports changes of the files in a workspace. The files are those that a walk lists, hidden files
+/// beside them (settings of tools, ignore files), and hidden or ignored sources, such as generated
+/// code; not installed packages, links and special files. Dropping it ends the watching.
 #[derive(Debug)]
 pub(crate) struct ChangeFeed {
     shared: Arc<ChangeFeedState>,
@@ -99,11 +111,11 @@ impl ChangeFeed {
     ///
     /// All later changes are noticed, even before the watches are in place. The only exception is a
     /// file deleted before they are, because nothing was recorded about it.
-    pub(crate) fn start(workspace: &Workspace) -> Self {
-        Self::start_with(workspace, LIMITS)
+    pub(crate) fn start(workspace: &Workspace, sources: Arc<dyn SourceNames>) -> Self {
+        Self::start_with(workspace, sources, LIMITS)
     }
 
-    fn start_with(workspace: &Workspace, limits: ChangeFeedLimits) -> Self {
+    fn start_with(workspace: &Workspace, sources: Arc<dyn SourceNames>, limits: ChangeFeedLimits) -> Self {
         let since = SystemTime::now();
         let shared = Arc::new(ChangeFeedState {
             tree: Mutex::new(None),
@@ -113,7 +125,7 @@ impl ChangeFeed {
         let set_up = {
             let (shared, workspace) = (Arc::clone(&shared), workspace.clone());
             move || {
-                let tree = WatchedTree::new(&workspace, limits, since, &shared.stop);
+                let tree = WatchedTree::new(&workspace, sources.clone(), limits, since, &shared.stop);
                 *shared.tree.lock() = Some(tree);
                 shared.ready.notify_all();
             }
@@ -155,7 +167,7 @@ impl ChangeFeed {
         self.shared.ready.wait_while_for(&mut tree, |tree| tree.is_none(), left);
         match tree.as_mut() {
             Some(tree) => tree.drain(),
-            None => ChangeBatch { changes: Vec::new(), overflowed: true },
+            None => ChangeBatch { overflowed: true, ..ChangeBatch::default() },
         }
     }
 }

@@ -35,6 +35,7 @@ mod walk;
 pub(crate) use changes::ChangeBatch;
 pub(crate) use changes::ChangeFeed;
 pub(crate) use changes::ChangeKind;
+pub(crate) use changes::SourceNames;
 pub use deadline::WorkDeadline;
 pub(crate) use glob::GlobOrder;
 pub(crate) use glob::GlobQuery;

@@ -93,7 +93,7 @@ fn is_apart(path: &Path, environments: &[PathBuf]) -> bool {
 
 /// Returns true for the folder of a cache: of bytecode, or a hidden one, which no module has a name
 /// for.
-fn is_cache(path: &Path) -> bool {
+pub(super) fn is_cache(path: &Path) -> bool {
     let is_hidden = path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."));
     path.ends_with("__pycache__") || is_hidden && path.join(CACHE_MARK).is_file()
 }

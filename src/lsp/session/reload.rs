@@ -27,11 +27,17 @@ const RELOAD_WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 impl Session {
     /// Notifies the server of changes on disk (LSP 3.17, *DidChangeWatchedFiles*) as far as it
     /// registered for them, and synchronizes its open documents.
-    pub(crate) async fn files_changed(&self, changes: &[(WorkspacePath, ChangeKind)]) {
+    pub(crate) async fn files_changed(
+        &self,
+        changes: &[(WorkspacePath, ChangeKind)],
+        folders: &[(WorkspacePath, ChangeKind)],
+    ) {
         let before = self.state.epoch();
         self.forget_configuration_state(changes);
         // First, so that documents synced below count as checked after these changes.
-        if changes.iter().any(|(path, _)| self.is_affected_by(path)) {
+        // A build reads files of any kind.
+        let is_built = self.state.spec.diagnostics.background_check.is_some();
+        if is_built || changes.iter().any(|(path, _)| self.is_affected_by(path)) {
             self.disk_changed();
             let changed: Vec<WorkspacePath> = changes.iter().map(|(path, _)| path.clone()).collect();
             let mut kept = self.diagnostics_cache.lock();
@@ -54,7 +60,8 @@ impl Session {
             self.mark_settled(changed, before).await;
         }
         let mut events = Vec::new();
-        for (path, kind) in changes {
+        // Some servers look for the files of a new folder only at an event of that itself.
+        for (path, kind) in folders.iter().chain(changes) {
             let (kind, bit) = match kind {
                 ChangeKind::Created => (FileChangeType::CREATED, 1),
                 ChangeKind::Changed => (FileChangeType::CHANGED, 2),
@@ -84,12 +91,12 @@ impl Session {
     /// Returns true if it may miss some of these changes, so that its rule applies.
     pub(crate) fn may_miss(&self, changes: &ChangeBatch) -> bool {
         let files = &self.state.spec.reload.files;
-        let is_named =
-            |path: &WorkspacePath| files.is_empty() || files.contains(&path.name_lossy().into_owned());
+        let concerns = |path: &WorkspacePath| match files.is_empty() {
+            true => self.is_affected_by(path),
+            false => files.iter().any(|name| *name == path.name_lossy()),
+        };
         let missed = |(path, kind): &(WorkspacePath, ChangeKind)| {
-            is_named(path)
-                && (*kind != ChangeKind::Changed || !self.documents.contains(path))
-                && self.is_affected_by(path)
+            concerns(path) && (*kind != ChangeKind::Changed || !self.documents.contains(path))
         };
         changes.overflowed || changes.changes.iter().any(missed)
     }

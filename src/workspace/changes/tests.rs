@@ -19,6 +19,20 @@ fn workspace(files: &[&str]) -> (tempfile::TempDir, Workspace) {
     (dir, workspace)
 }
 
+/// Knows modules of Python.
+#[derive(Debug)]
+struct Modules;
+
+impl SourceNames for Modules {
+    fn has(&self, name: &str) -> bool {
+        name.ends_with(".py")
+    }
+}
+
+fn sources() -> Arc<dyn SourceNames> {
+    Arc::new(Modules)
+}
+
 fn put(workspace: &Workspace, path: &str, text: &str) {
     let file = workspace.root().join(path);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -45,7 +59,7 @@ fn expect(feed: &ChangeFeed, expected: &[(&str, ChangeKind)]) {
 fn each_way(test: impl Fn(&dyn Fn(&Workspace) -> ChangeFeed)) {
     for watches in [usize::MAX, 1, 0] {
         test(&|workspace| {
-            let feed = ChangeFeed::start_with(workspace, ChangeFeedLimits { watches, ..LIMITS });
+            let feed = ChangeFeed::start_with(workspace, sources(), ChangeFeedLimits { watches, ..LIMITS });
             expect(&feed, &[]);
             feed
         });
@@ -56,7 +70,7 @@ fn each_way(test: impl Fn(&dyn Fn(&Workspace) -> ChangeFeed)) {
 #[test]
 fn revision_tells_of_changes_and_leaves_them_to_the_drain() {
     let (_keep, workspace) = workspace(&["a", "d/b"]);
-    let feed = ChangeFeed::start(&workspace);
+    let feed = ChangeFeed::start(&workspace, sources());
     expect(&feed, &[]);
     let first = feed.revision();
     assert!(first.is_some() && feed.revision() == first);
@@ -66,7 +80,7 @@ fn revision_tells_of_changes_and_leaves_them_to_the_drain() {
     put(&workspace, "a", "new");
     assert_ne!(feed.revision(), second);
     expect(&feed, &[("a", Changed), ("d/b", Changed)]);
-    let unwatched = ChangeFeed::start_with(&workspace, ChangeFeedLimits { watches: 1, ..LIMITS });
+    let unwatched = ChangeFeed::start_with(&workspace, sources(), ChangeFeedLimits { watches: 1, ..LIMITS });
     drop(unwatched.drain());
     assert_eq!(unwatched.revision(), None);
 }
@@ -171,6 +185,53 @@ fn change_feed_skips_ignored_files_and_follows_gitignore_changes() {
 }
 
 #[test]
+fn change_feed_reports_sources_that_are_hidden_or_ignored() {
+    each_way(|start| {
+        let files = ["gen_pb2.py", "gen/deep/a.py", "gen/a.o", ".tools/t.py", ".env/pyvenv.cfg", ".env/x.py"];
+        let (_keep, workspace) = workspace(&files);
+        put(&workspace, ".gitignore", "gen/\n*_pb2.py\n");
+        put(&workspace, ".cache/CACHEDIR.TAG", "");
+        put(&workspace, ".cache/c.py", "");
+        std::thread::sleep(crate::workspace::read::MAX_TIMESTAMP_GRANULARITY * 2);
+        let feed = start(&workspace);
+        for file in files.iter().chain(&[".cache/c.py", "gen/new/b.py"]) {
+            put(&workspace, file, "changed");
+        }
+        let sources = [
+            (".tools/t.py", Changed),
+            ("gen/deep/a.py", Changed),
+            ("gen/new/b.py", Created),
+            ("gen_pb2.py", Changed),
+        ];
+        expect(&feed, &sources);
+        fs::remove_dir_all(workspace.root().join("gen")).unwrap();
+        expect(&feed, &[("gen/deep/a.py", Deleted), ("gen/new/b.py", Deleted)]);
+    });
+}
+
+#[test]
+fn change_feed_reports_created_and_deleted_folders() {
+    each_way(|start| {
+        let (_keep, workspace) = workspace(&["old/in/a", "kept/a"]);
+        let feed = start(&workspace);
+        put(&workspace, "new/in/a", "");
+        put(&workspace, "kept/b", "");
+        rename(&workspace, "old", "other");
+        let folders = feed.drain().folders.into_iter().map(|(path, kind)| (path.display(), kind));
+        let expected = [
+            ("new", Created),
+            ("new/in", Created),
+            ("old", Deleted),
+            ("old/in", Deleted),
+            ("other", Created),
+            ("other/in", Created),
+        ];
+        assert_eq!(folders.collect::<Vec<_>>(), expected.map(|(path, kind)| (path.to_owned(), kind)));
+        assert_eq!(feed.drain().folders, [], "told once");
+    });
+}
+
+#[test]
 fn change_feed_reports_every_file_of_a_large_git_checkout() {
     each_way(|start| {
         let names: Vec<String> = (0..1000).map(|n| format!("d{}/e{}/f{n}", n % 10, n % 30)).collect();
@@ -204,7 +265,7 @@ fn change_feed_reports_every_file_of_a_large_git_checkout() {
 #[test]
 fn inotify_queue_overflow_rescans_the_tree() {
     let (_keep, workspace) = workspace(&["a", "b", "d/e/f"]);
-    let feed = ChangeFeed::start(&workspace);
+    let feed = ChangeFeed::start(&workspace, sources());
     expect(&feed, &[]);
     rename(&workspace, "d/e", "d/moved");
     let queue: usize =
@@ -228,7 +289,7 @@ fn inotify_queue_overflow_rescans_the_tree() {
 #[test]
 fn change_feed_over_file_limit_reports_overflow() {
     let (_keep, workspace) = workspace(&["a", "b", "c"]);
-    let feed = ChangeFeed::start_with(&workspace, ChangeFeedLimits { files: 2, ..LIMITS });
+    let feed = ChangeFeed::start_with(&workspace, sources(), ChangeFeedLimits { files: 2, ..LIMITS });
     assert!(feed.drain().overflowed);
     assert!(feed.drain().overflowed);
 }
@@ -238,7 +299,7 @@ fn change_feed_reports_changes_made_during_setup() {
     for round in 0..5 {
         let names: Vec<String> = (0..200).map(|n| format!("d{n}/f")).collect();
         let (_keep, workspace) = workspace(&names.iter().map(String::as_str).collect::<Vec<_>>());
-        let feed = ChangeFeed::start(&workspace);
+        let feed = ChangeFeed::start(&workspace, sources());
         put(&workspace, "d199/f", "new");
         put(&workspace, "d0/f", "new");
         put(&workspace, "d100/g", "new");
@@ -258,7 +319,7 @@ fn change_feed_drain_waits_for_slow_setup_only_once() {
         ChangeFeedState { tree: Mutex::new(None), ready: Condvar::new(), stop: AtomicBool::new(false) };
     let limits = ChangeFeedLimits { setup: wait, ..LIMITS };
     let feed = ChangeFeed { shared: Arc::new(shared), setup: None, started: Instant::now(), limits };
-    let unknown = ChangeBatch { changes: Vec::new(), overflowed: true };
+    let unknown = ChangeBatch { overflowed: true, ..ChangeBatch::default() };
     let began = Instant::now();
     assert_eq!(feed.drain(), unknown);
     assert!(began.elapsed() >= wait - Duration::from_millis(1) && began.elapsed() < wait * 100);
@@ -267,10 +328,11 @@ fn change_feed_drain_waits_for_slow_setup_only_once() {
     assert!(began.elapsed() < wait, "waited twice");
     assert!(!feed.is_ready());
     // A feed that is dropped stops its setup at the next file.
-    let tree = WatchedTree::new(&workspace, LIMITS, SystemTime::now(), &AtomicBool::new(true));
+    let tree = WatchedTree::new(&workspace, sources(), LIMITS, SystemTime::now(), &AtomicBool::new(true));
     assert_eq!(tree.known_files(), 0);
     assert_eq!(
-        WatchedTree::new(&workspace, LIMITS, SystemTime::now(), &AtomicBool::new(false)).known_files(),
+        WatchedTree::new(&workspace, sources(), LIMITS, SystemTime::now(), &AtomicBool::new(false))
+            .known_files(),
         2
     );
 }
@@ -279,7 +341,7 @@ fn change_feed_drain_waits_for_slow_setup_only_once() {
 fn change_feed_survives_deleted_and_recreated_root() {
     let (keep, workspace) = workspace(&["w/a", "w/d/b"]);
     let inner = Workspace::open(&keep.path().join("w")).unwrap();
-    let feed = ChangeFeed::start(&inner);
+    let feed = ChangeFeed::start(&inner, sources());
     expect(&feed, &[]);
     fs::remove_dir_all(keep.path().join("w")).unwrap();
     expect(&feed, &[("a", Deleted), ("d/b", Deleted)]);
@@ -330,7 +392,7 @@ fn change_feed_reports_the_difference_after_random_edits() {
     for (seed, watches) in [(1, usize::MAX), (2, usize::MAX), (3, 4), (4, 0)] {
         let (_keep, workspace) = workspace(&["a/a", "b/b/b", "c"]);
         let root = workspace.root();
-        let feed = ChangeFeed::start_with(&workspace, ChangeFeedLimits { watches, ..LIMITS });
+        let feed = ChangeFeed::start_with(&workspace, sources(), ChangeFeedLimits { watches, ..LIMITS });
         expect(&feed, &[]);
         let mut dice = Dice(seed);
         let mut before = BTreeMap::new();
@@ -375,12 +437,12 @@ fn change_batch_absorb_merges_changes_and_keeps_overflow() {
     let path = |name: &str| WorkspacePath::new(PathBuf::from(name));
     let changes = |list: &[(&str, ChangeKind)]| ChangeBatch {
         changes: list.iter().map(|(name, kind)| (path(name), *kind)).collect(),
-        overflowed: false,
+        ..ChangeBatch::default()
     };
     let mut both = changes(&[("came", Created), ("gone", Deleted), ("kept", Changed)]);
     both.absorb(&changes(&[("came", Deleted), ("gone", Created), ("a-new", Created)]));
     assert_eq!(both, changes(&[("a-new", Created), ("gone", Changed), ("kept", Changed)]));
-    both.absorb(&ChangeBatch { changes: Vec::new(), overflowed: true });
+    both.absorb(&ChangeBatch { overflowed: true, ..ChangeBatch::default() });
     assert!(both.overflowed);
     both.absorb(&ChangeBatch::default());
     assert!(both.overflowed, "what may have been missed stays so");

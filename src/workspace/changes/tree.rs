@@ -5,16 +5,18 @@ use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::{ChangeBatch, ChangeFeedLimits, ChangeKind, merge_all};
+use super::{ChangeBatch, ChangeFeedLimits, ChangeKind, SourceNames, merge_all};
 use crate::platform::inode::{ChangeMarks, InodeIdentity};
 use crate::platform::shared_file_system::may_have_unseen_writers;
 use crate::platform::watches::{KernelWatchError, KernelWatchEvent, Watches};
 use crate::workspace::edit::is_temporary;
 use crate::workspace::path::MAX_PATH_DEPTH;
 use crate::workspace::read::MAX_TIMESTAMP_GRANULARITY;
+use crate::workspace::tree_digest::is_cache;
 use crate::workspace::walk::rules::{WatchRules, is_generated_folder};
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -32,6 +34,8 @@ const EVENT_DRAIN_TIMEOUT: Duration = Duration::from_millis(250);
 struct WatchedDirectory {
     /// `None` if the directory has to be scanned.
     watch: Option<i32>,
+    /// True if the directory, or one above it, is hidden or ignored, so that only sources count.
+    aside: bool,
     files: HashMap<OsString, FileFingerprint>,
 }
 
@@ -44,17 +48,22 @@ pub(super) struct WatchedTree {
     root: Option<InodeIdentity>,
     watches: Option<Watches>,
     rules: WatchRules,
+    sources: Arc<dyn SourceNames>,
     /// By path relative to the root.
     directories: BTreeMap<PathBuf, WatchedDirectory>,
     by_watch: HashMap<i32, PathBuf>,
     /// Directories without a watch.
     polled: BTreeSet<PathBuf>,
     files: usize,
+    /// The number of directories that are hidden or ignored.
+    aside: usize,
     /// True if there were more files than the limit.
     too_many: bool,
     /// The changes that were noticed and not drained, at first those from before the watches were
     /// in place.
     pending: BTreeMap<PathBuf, ChangeKind>,
+    /// The same of directories.
+    pending_folders: BTreeMap<PathBuf, ChangeKind>,
     /// True if there may be others.
     overflowed: bool,
     /// The number of times that changes were noticed.
@@ -88,6 +97,7 @@ impl WatchedTree {
     /// `since`. Ends early, incomplete, when `stop` is set.
     pub(super) fn new(
         workspace: &Workspace,
+        sources: Arc<dyn SourceNames>,
         limits: ChangeFeedLimits,
         since: SystemTime,
         stop: &AtomicBool,
@@ -98,12 +108,15 @@ impl WatchedTree {
             root: directory_identity(workspace.root()),
             watches: Watches::new(),
             rules: WatchRules::new(workspace),
+            sources,
             directories: BTreeMap::new(),
             by_watch: HashMap::new(),
             polled: BTreeSet::new(),
             files: 0,
+            aside: 0,
             too_many: false,
             pending: BTreeMap::new(),
+            pending_folders: BTreeMap::new(),
             overflowed: false,
             revision: 0,
             has_unseen_writers: may_have_unseen_writers(workspace.root()),
@@ -126,9 +139,12 @@ impl WatchedTree {
     pub(super) fn drain(&mut self) -> ChangeBatch {
         self.observe();
         let overflowed = std::mem::take(&mut self.overflowed) || self.too_many;
-        let changes = std::mem::take(&mut self.pending).into_iter();
-        let changes = changes.map(|(path, kind)| (WorkspacePath::new(path), kind)).collect();
-        ChangeBatch { changes, overflowed }
+        let listed = |changes: &mut BTreeMap<PathBuf, ChangeKind>| {
+            let changes = std::mem::take(changes).into_iter();
+            changes.map(|(path, kind)| (WorkspacePath::new(path), kind)).collect()
+        };
+        let (changes, folders) = (listed(&mut self.pending), listed(&mut self.pending_folders));
+        ChangeBatch { changes, folders, overflowed }
     }
 
     /// Returns a number that grows with each change; `None` if there are more files than are
@@ -288,51 +304,71 @@ impl WatchedTree {
     fn reconcile(&mut self, suspects: &mut Suspects) {
         // All are left before one is entered: a directory that moved keeps its watch, and must not
         // lose it to its old path after it got it under the new one.
+        let mut folders = BTreeMap::new();
         for directory in &suspects.directories {
+            let known = self.directories_below(directory);
+            merge_all(&mut folders, known.map(|path| (path.clone(), ChangeKind::Deleted)));
             for (path, mark) in self.forget_tree(directory) {
                 suspects.files.entry(path).or_insert(Suspect { before: Some(mark), certain: false });
             }
         }
         for directory in &suspects.directories {
-            if self.directories.contains_key(directory) || !self.is_watchable(directory) {
+            let is_there = || self.workspace.root().join(directory).is_dir();
+            if self.directories.contains_key(directory) || !self.is_watchable(directory) || !is_there() {
                 continue;
             }
             let files = &mut suspects.files;
             self.watch_tree(directory.clone(), &|| true, &mut |path, _| {
                 files.entry(path).or_insert(Suspect { before: None, certain: false });
             });
+            let found = self.directories_below(directory);
+            merge_all(&mut folders, found.map(|path| (path.clone(), ChangeKind::Created)));
         }
+        folders.retain(|_, kind| *kind != ChangeKind::Changed);
+        merge_all(&mut self.pending_folders, folders);
     }
 
-    /// Returns true if `directory` is to be watched: it is below a watched one, and neither ignored
-    /// nor generated.
+    /// Returns true if `directory` is to be watched: it is below a watched one, not generated, and
+    /// not one too many of those that are hidden or ignored.
     fn is_watchable(&self, directory: &Path) -> bool {
         let Some(parent) = directory.parent() else { return true };
+        let absolute = self.workspace.root().join(directory);
         self.directories.contains_key(parent)
-            && !is_generated_folder(&self.workspace.root().join(directory))
-            && !self.is_ignored(directory, true)
+            && !is_generated_folder(&absolute)
+            && (!self.is_aside(directory)
+                || self.aside < self.limits.aside
+                    && !is_cache(&absolute)
+                    && !absolute.join("pyvenv.cfg").exists())
     }
 
-    fn is_ignored(&self, path: &Path, is_dir: bool) -> bool {
-        if (is_dir && is_hidden(path)) || is_temporary(path) {
-            return true;
-        }
-        // Such a file may name itself, and decides about others all the same.
-        if !is_dir && IGNORE_FILES.iter().any(|name| path.ends_with(name)) {
+    /// Returns true if the directory, or one above it, is hidden or ignored.
+    fn is_aside(&self, directory: &Path) -> bool {
+        let within = directory.parent().and_then(|parent| self.directories.get(parent));
+        within.is_some_and(|parent| parent.aside)
+            || is_hidden(directory)
+            || self.rules.is_ignored(directory, true)
+    }
+
+    /// Returns true if the file counts, in the directory `parent`, which is watched.
+    fn is_recorded(&self, path: &Path, parent: &WatchedDirectory) -> bool {
+        if is_temporary(path) {
             return false;
         }
-        self.rules.is_ignored(path, is_dir)
+        // An ignore file may name itself, and decides about others all the same.
+        let decides = || IGNORE_FILES.iter().any(|name| path.ends_with(name));
+        let is_ordinary = !parent.aside && (decides() || !self.rules.is_ignored(path, false));
+        is_ordinary || path.file_name().and_then(OsStr::to_str).is_some_and(|name| self.sources.has(name))
+    }
+
+    /// The watched directories from `top` on downwards.
+    fn directories_below(&self, top: &Path) -> impl Iterator<Item = &PathBuf> {
+        let below = self.directories.range(top.to_owned()..).map(|(path, _)| path);
+        below.take_while(move |path| path.starts_with(top))
     }
 
     /// Forgets `top` and everything below it; returns the files that were known there.
     fn forget_tree(&mut self, top: &Path) -> Vec<(PathBuf, FileFingerprint)> {
-        let below: Vec<PathBuf> = self
-            .directories
-            .range(top.to_owned()..)
-            .map(|(path, _)| path)
-            .take_while(|path| path.starts_with(top))
-            .cloned()
-            .collect();
+        let below: Vec<PathBuf> = self.directories_below(top).cloned().collect();
         let mut files = Vec::new();
         for path in below {
             let Some(directory) = self.directories.remove(&path) else { continue };
@@ -344,6 +380,7 @@ impl WatchedTree {
                 watches.remove(watch);
             }
             self.files -= directory.files.len();
+            self.aside -= usize::from(directory.aside);
             files.extend(directory.files.into_iter().map(|(name, mark)| (path.join(name), mark)));
         }
         files
@@ -362,7 +399,10 @@ impl WatchedTree {
         while let Some(path) = waiting.pop() {
             let absolute = self.workspace.root().join(&path);
             let Ok(watch) = self.watch_directory(&path, &absolute) else { continue };
-            let mut directory = WatchedDirectory { watch, files: HashMap::new() };
+            let aside = self.is_aside(&path);
+            self.aside += usize::from(aside);
+            let mut directory = WatchedDirectory { watch, aside, files: HashMap::new() };
+            let mut below = Vec::new();
             // A directory that may not be listed has no files for anyone.
             for entry in std::fs::read_dir(&absolute).into_iter().flatten().flatten() {
                 if !go_on() {
@@ -371,11 +411,10 @@ impl WatchedTree {
                 let Ok(kind) = entry.file_type() else { continue };
                 let child = path.join(entry.file_name());
                 if kind.is_dir() {
-                    let is_deep = child.components().count() > MAX_PATH_DEPTH;
-                    if !is_deep && !is_generated_folder(&entry.path()) && !self.is_ignored(&child, true) {
-                        waiting.push(child);
+                    if child.components().count() <= MAX_PATH_DEPTH {
+                        below.push(child);
                     }
-                } else if kind.is_file() && !self.is_ignored(&child, false) {
+                } else if kind.is_file() && self.is_recorded(&child, &directory) {
                     if self.files >= self.limits.files {
                         self.too_many = true;
                         continue;
@@ -388,6 +427,7 @@ impl WatchedTree {
             }
             directory.files.shrink_to_fit();
             self.directories.insert(path, directory);
+            waiting.extend(below.into_iter().filter(|child| self.is_watchable(child)));
         }
     }
 
@@ -436,8 +476,8 @@ impl WatchedTree {
     }
 
     fn is_watched(&self, path: &Path) -> bool {
-        path.parent().is_some_and(|parent| self.directories.contains_key(parent))
-            && !self.is_ignored(path, false)
+        let parent = path.parent().and_then(|parent| self.directories.get(parent));
+        parent.is_some_and(|parent| self.is_recorded(path, parent))
     }
 
     fn remember_file(&mut self, path: &Path, now: Option<FileFingerprint>) {

@@ -133,7 +133,9 @@ pub(super) fn python(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Opti
         ("[tool.pytest", "pyproject.toml"),
         ("", "pytest.ini"),
         ("[tool:pytest]", "setup.cfg"),
-        ("[pytest]", "tox.ini"),
+        ("pytest", "tox.ini"),
+        ("pytest", "noxfile.py"),
+        ("pytest", "Pipfile"),
         ("pytest", "pyproject.toml"),
         ("pytest", "requirements.txt"),
         ("pytest", "requirements-dev.txt"),
@@ -148,15 +150,20 @@ pub(super) fn python(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Opti
         "" => format!("{file} is here"),
         word => format!("{file} has `{word}`"),
     });
-    let imports = || {
-        let found = wanted.files.iter().find(|file| names("import pytest", file));
+    let needs = || {
         let is_project = ["pyproject.toml", "setup.py", "setup.cfg"].iter().any(|file| folder.has(file));
-        found
+        // unittest runs no functions.
+        let is_function = |line: &str| line.starts_with("def test") || line.starts_with("async def test");
+        let has_function =
+            |file: &&String| folder.text(file).is_some_and(|text| text.lines().any(is_function));
+        let imports = wanted.files.iter().find(|file| names("import pytest", file));
+        let imports = imports.map(|file| format!("{file} has `import pytest`"));
+        imports
+            .or_else(|| Some(format!("{} has test functions", wanted.files.iter().find(has_function)?)))
             .filter(|_| is_project || folder.is_last_resort())
-            .map(|file| format!("{file} has `import pytest`"))
     };
     let (python, set_up) = python_program(folder);
-    if let Some(reason) = sign.or_else(imports) {
+    if let Some(reason) = sign.or_else(needs) {
         let plan = TestRunPlan::new(format!("{python} -m pytest"), reason).with_set_up(set_up);
         let plan = match wanted.tests.is_empty() {
             true => plan.with_words(&wanted.files),

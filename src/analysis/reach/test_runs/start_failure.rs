@@ -87,6 +87,12 @@ impl EndedRun<'_> {
     /// The error of a run in which no test was started, with the command that helps; `None` if
     /// tests ran.
     pub(crate) fn start_failure(&self) -> Option<ToolError> {
+        // Before Python 3.12, this is success.
+        let is_empty = |text: &&str| text.lines().any(|line| line.starts_with("Ran 0 tests in "));
+        if self.output.iter().any(is_empty) {
+            let error = ToolError::new(ErrorCode::ServerFailed, "no test ran: unittest found none");
+            return Some(error.with_hint("test functions outside of a TestCase need pytest"));
+        }
         let lines = || self.output.iter().flat_map(|text| text.lines()).map(str::trim);
         let lacking = |line: &str| {
             let found = LACKING.as_ref()?.captures(line)?;
@@ -178,6 +184,9 @@ mod tests {
             assert!(error.starts_with("no test ran") && hint.contains(remedy), "{command}: {error}, {hint}");
         }
         assert!(failure("cargo test", 127, "").is_some());
+        let (error, hint) =
+            failure("python3 -m unittest", 0, "\nRan 0 tests in 0.000s\n\nOK").expect("an error");
+        assert!(error.starts_with("no test ran") && hint.contains("pytest"), "{error}, {hint}");
         for (command, status, written) in [
             ("python3 -m pytest", 1, "E   ModuleNotFoundError: No module named 'shop'\n1 error in 0.1s"),
             ("cargo test", 101, "error: test failed, to rerun pass `--lib`"),

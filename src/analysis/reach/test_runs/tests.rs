@@ -116,6 +116,9 @@ fn python_test_command_uses_pytest_when_configured_else_unittest() {
         "python3 -m unittest discover -s tests"
     );
     assert_eq!(command(&[("test_a.py", "")], &[], &["adds"]), "python3 -m unittest -k adds");
+    let functions = [("setup.py", ""), ("tests/test_a.py", "async def test_f():\n    pass\n")];
+    assert_eq!(command(&functions, &["tests/test_a.py"], &[]), "python3 -m pytest tests/test_a.py");
+    assert_eq!(command(&[("setup.py", ""), ("tox.ini", "deps = pytest")], &[], &[]), "python3 -m pytest");
     assert!(of(&[("a.py", "")], &[], &[]).is_empty());
 }
 

@@ -69,7 +69,7 @@ impl ManagerState {
             if session.may_miss(&changes) {
                 session.reload_soon();
             }
-            session.files_changed(&changes.changes).await;
+            session.files_changed(&changes.changes, &changes.folders).await;
             if changes.overflowed {
                 session.rescan().await;
             }

@@ -543,7 +543,8 @@ impl ManagerState {
 
     /// Starts watching the disk for changes.
     fn begin_watching(&self) {
-        self.feed.get_or_init(|| ChangeFeed::start(&self.setup.workspace));
+        let catalogue = self.setup.catalogue.clone();
+        self.feed.get_or_init(|| ChangeFeed::start(&self.setup.workspace, catalogue));
     }
 
     /// Returns the changes on disk since the last call; `None` while nothing is watched.

@@ -1,12 +1,23 @@
 //! Preservation of everything that an edit does not concern: all but the edited bytes.
 
+use std::sync::Arc;
+
 use crate::platform::OsStrExt;
 use crate::platform::files::{MetadataExt, PermissionsExt, XattrFlags, chown, getxattr, setxattr, symlink};
 
 use crate::workspace::edit::{ChangedEntryKind, FileOperation, LineEnds, PathPrecondition};
-use crate::workspace::{ChangeFeed, ChangeKind};
+use crate::workspace::{ChangeFeed, ChangeKind, SourceNames};
 
 use super::bench::{Bench, is_root};
+
+#[derive(Debug)]
+struct NoSources;
+
+impl SourceNames for NoSources {
+    fn has(&self, _: &str) -> bool {
+        false
+    }
+}
 
 #[test]
 fn edit_keeps_bytes_outside_the_replaced_span() {
@@ -137,7 +148,7 @@ fn change_feed_reports_edited_files_and_no_temporaries() {
     let bench = Bench::new();
     bench.put("changed", "old");
     bench.put("gone", "old");
-    let feed = ChangeFeed::start(&bench.workspace);
+    let feed = ChangeFeed::start(&bench.workspace, Arc::new(NoSources));
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
     while !feed.is_ready() {
         assert!(std::time::Instant::now() < deadline, "the feed does not start");
