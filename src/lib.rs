@@ -37,17 +37,17 @@
 //! | layer | contents |
 //! |---|---|
 //! | [`text`] | ropes, positions in three encodings, diffs, patches, names in a text; pure |
-//! | [`platform`] | needs that each operating system serves in its own way |
+//! | [`platform`] | operations that differ between operating systems |
 //! | [`workspace`] | the only code that touches the user's files: reading, searching, editing |
 //! | [`config`] | the catalogue of servers, the settings in layers, access of callers, trust |
 //! | [`process`] | programs: started from one thread, supervised, confined, ended; git |
 //! | [`rpc`] | JSON-RPC with another process: frames, and requests with deadlines |
 //! | [`lsp`] | language servers: sessions, documents, views, diagnostics, and their manager |
 //! | [`syntax`] | answers from the text alone: syntax trees, imports, ranked candidates |
-//! | [`analysis`] | what neither a server nor the text says alone, and the shapes of answers |
+//! | [`analysis`] | answers from servers and text together: checks, uses, impact, reach, verdicts |
 //! | [`policy`] | rules on calls, approval, hooks, the audit log |
 //! | [`tools`] | one file per tool, and their framework: registry, schemas, results |
-//! | [`runtime`] | all of it as one object, which every door opens; the path of one call |
+//! | [`runtime`] | the object that every door opens; the path of one call |
 //! | [`bridges`] | the doors for programs: MCP in both directions, the shared daemon, editors |
 //! | [`cli`] | the door for people and scripts: commands, and the rendering of answers |
 //!

@@ -28,7 +28,7 @@ impl Context {
         sees_disk.then(|| self.manager.tree_revision()).flatten()
     }
 
-    /// Returns what `work` read of the whole tree, or the kept result for `key` if no file has
+    /// Returns the result of `work` on the whole tree, or the kept result for `key` if no file has
     /// changed since. `work` also returns the number of items of a result that may be kept.
     pub(super) fn while_tree_is_unchanged<T: Clone + Send + Sync + 'static, E>(
         &self,

@@ -13,7 +13,7 @@ pub(crate) fn enforced_confinement(
     let status = sandbox::status();
     let able = match spawner.supervisor() {
         Some(_) => status.files,
-        // What the system lacks comes first: a binary would not help.
+        // A lack of the system is reported first: a binary would not help.
         None => status.files.and(Err(SandboxUnavailable::NoBinary)),
     };
     decide_confinement(settings, able, status.tcp)

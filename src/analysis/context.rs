@@ -241,7 +241,7 @@ impl Context {
                 return Err(ToolError::new(ErrorCode::TooLarge, error)
                     .with_hint("name a folder inside it, or raise limits.walk-files"));
             }
-            // An unreadable file is no source file.
+            // An unreadable file is not a source file.
             let files = walk.files.into_iter().filter_map(|path| self.language_file_unchecked(path).ok());
             let files: Vec<LanguageFile> = files.collect();
             let items = folder.is_root().then_some(files.len());

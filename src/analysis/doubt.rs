@@ -65,7 +65,7 @@ pub(crate) enum Doubt {
     SymbolsCut(usize),
     /// The time limit was reached, and the remaining uses were not followed.
     UsesCut,
-    /// Tests of these languages cannot be told from other functions.
+    /// Tests of these languages cannot be distinguished from other functions.
     TestsUnrecognised { languages: String },
 }
 

@@ -1,13 +1,13 @@
 //! Conclusions that neither a server nor the text gives alone: checks, uses, breakage, reach.
 //!
-//! [`context`] is what every question needs: the workspace, the settings, the servers and the
+//! [`context`] has the inputs of every question: the workspace, the settings, the servers and the
 //! caller's view. [`ask`] sends one question about one place; [`names`] and [`uses`] ask all
 //! servers that may know a name; [`check`] and [`breakage`] collect diagnostics; [`reach`] and
-//! [`trees`] follow a change. Each returns an [`answer`] of [`items`] with a verdict, which
-//! every [`doubt`] lowers, or an [`error`].
+//! [`trees`] follow a change. Each returns an [`answer`] of [`items`] with a verdict, which every
+//! [`doubt`] lowers, or an [`error`].
 //!
-//! May use: everything up to `syntax`. It knows no tool and no entry point: `tools` turns arguments
-//! into these calls, and `policy` gives it the rules on paths ([`path_limits`]).
+//! May use: everything up to `syntax`. It depends on no tool or entry point: `tools` turns
+//! arguments into these calls, and `policy` supplies the rules on paths ([`path_limits`]).
 
 pub mod answer;
 pub(crate) mod ask;

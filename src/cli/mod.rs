@@ -1,8 +1,8 @@
 //! The door for people and scripts: commands, and answers on a terminal.
 //!
 //! Contents: the command line ([`args`], [`span`]), the connection of each command to the runtime,
-//! exit statuses ([`exit`]), and the rendering of answers ([`render`]). May use: everything below,
-//! through the runtime; no tool logic.
+//! exit statuses ([`exit`]), and the rendering of answers ([`render`]). It has no tool logic. May
+//! use: everything below, through the runtime.
 //!
 //! Data flow of a command: `args` → an address becomes a
 //! [`Target`](crate::analysis::target::Target) → the runtime answers → `render` turns the answer

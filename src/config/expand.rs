@@ -23,7 +23,7 @@ pub struct ExpandedServer {
 }
 
 impl ServerSpec {
-    /// Returns true if the server needs a folder for what it computes.
+    /// Returns true if the server's command names a cache folder.
     pub(crate) fn needs_cache(&self) -> bool {
         self.command.iter().any(|word| word.contains(CACHE))
     }

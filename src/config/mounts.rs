@@ -2,7 +2,7 @@
 //!
 //! ```toml
 //! [mcp]
-//! files = [".mcp.json"]          # also what these files have under `mcpServers`
+//! files = [".mcp.json"]          # also the `mcpServers` of these files
 //!
 //! [mcp.servers.files]            # a program that speaks MCP on its stdin and stdout
 //! type = "stdio"                 # or "local"; may be left out
@@ -19,9 +19,9 @@
 //! headers = {Authorization = "Bearer …"}
 //! ```
 //!
-//! An entry is taken whole from one file: laid over key by key, a project could send the headers of
-//! one entry to the address of another. A project's servers count only if it is trusted; a file of
-//! `files` that lies in the project is trusted entry by entry.
+//! An entry comes whole from one file. If files were merged key by key, a project could send the
+//! headers of one entry to the address of another. A project's servers count only if it is trusted;
+//! a file of `files` that lies in the project is trusted entry by entry.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -18,9 +18,9 @@
 //! share-overlays = false         # agents see unsaved text of editors too
 //!
 //! [chats]                        # only in the user's own settings
-//! enabled = false                # agents may read what was asked in the user's chats
+//! enabled = false                # true: agents may read the requests in the user's chats
 //!
-//! [agents.researcher]            # what `task` can hand work to
+//! [agents.researcher]            # an agent that `task` can run
 //! description = "Looks things up"
 //! tools = ["read", "lsp_*"]
 //! runner = ["my-agent", "--json"]

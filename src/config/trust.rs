@@ -4,10 +4,10 @@
 //! the launch fields that it had then: `command`, `env`, `install`, `settings`,
 //! `initialization-options`, `hollow` and the protections of every server, and the choice of
 //! servers in the project's own files. It also covers the content of each program inside the
-//! project that was resolved then. Code that such a program loads in its turn belongs to the
-//! trusted project and is not recorded. The store lies in the user's state folder, never in the
-//! project. Every question checks whether it has changed, so that one process sees the grants and
-//! revocations of another.
+//! project that was resolved then. Code that such a program loads belongs to the trusted project
+//! and is not recorded. The store lies in the user's state folder, never in the project. Every
+//! question checks whether it has changed, so that one process sees the grants and revocations of
+//! another.
 
 pub(super) mod error;
 
@@ -75,7 +75,7 @@ impl RecordedProject {
         self.record().texts.keys().filter(|path| path.starts_with(start)).cloned().collect()
     }
 
-    /// Returns the changes `what`, with a further one if the folder is no longer the trusted one.
+    /// Returns the changes `what`, and one more if another folder has replaced the trusted one.
     fn changes_since_trusted(&self, what: impl IntoIterator<Item = String>) -> Vec<String> {
         let record = self.record();
         let is_same = (record.device, record.inode) == (self.device, self.inode);

@@ -9,8 +9,8 @@
 //! crate: answers are in the terms of [`model`].
 //!
 //! Data flow: a tool asks the manager for a session and the session for an answer. The session
-//! compares the file with the disk, sends the change and the request together, and decodes the
-//! answer with the very text it was asked about.
+//! compares its text with the disk, sends the change and the request together, and decodes the
+//! response with that text.
 
 pub(crate) mod diagnostics;
 pub(crate) mod documents;

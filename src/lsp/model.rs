@@ -15,7 +15,7 @@ pub enum FileRef {
     Inside(WorkspacePath),
     /// A file elsewhere on this machine (a library, a stub); absolute.
     Outside(PathBuf),
-    /// A document that is no file (`jdt://…`), by its URI.
+    /// A document that is not a file (`jdt://…`), by its URI.
     Virtual(String),
 }
 

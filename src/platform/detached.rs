@@ -32,9 +32,9 @@ pub(crate) fn command(program: &Path) -> Command {
     command
 }
 
-/// Keeps this process's standard streams from being inherited by what it starts: a shell would wait
-/// for the end of its pipe for as long as the daemon lives. Later children get the streams that
-/// they are given as copies.
+/// Prevents children from inheriting this process's standard streams. Otherwise a shell would wait
+/// for the end of its pipe as long as the daemon lives. Later children get the streams that they
+/// are given as copies.
 #[cfg(windows)]
 #[allow(unsafe_code, reason = "the standard library starts no process without inheritance, on stable Rust")]
 fn keep_own_streams() {

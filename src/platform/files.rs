@@ -1,5 +1,4 @@
-//! Files and folders in the terms of POSIX: what openat(2) and its relatives do beneath an open
-//! folder.
+//! Files and folders in the terms of POSIX: openat(2) and the related functions.
 //!
 //! Unix has these functions. `windows/files.rs` gives Windows functions of the same names and errors,
 //! as far as its file systems can do the same.

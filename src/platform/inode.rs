@@ -23,7 +23,7 @@ impl InodeIdentity {
         Self { device: stat.st_dev as u64, inode: stat.st_ino as u64 }
     }
 
-    /// Returns the identity of an open file or folder; `None` if the system does not tell it.
+    /// Returns the identity of an open file or folder; `None` if the system does not report it.
     pub(crate) fn of(open: impl AsFd) -> Option<Self> {
         fstat(open).ok().as_ref().map(Self::from_stat)
     }
@@ -47,12 +47,13 @@ impl InodeIdentity {
         lstat(path).ok().as_ref().map(Self::from_stat)
     }
 
-    /// Returns the identity of the folder at `path`; links are followed. `None` if it is no folder.
+    /// Returns the identity of the folder at `path`; links are followed. `None` if it is not a
+    /// folder.
     pub(crate) fn of_folder(path: &Path) -> Option<Self> {
         stat(path).ok().as_ref().and_then(Self::from_folder)
     }
 
-    /// Like [`of_folder`](Self::of_folder); a link is no folder.
+    /// Like [`of_folder`](Self::of_folder), but `None` for a link.
     pub(crate) fn of_real_folder(path: &Path) -> Option<Self> {
         lstat(path).ok().as_ref().and_then(Self::from_folder)
     }

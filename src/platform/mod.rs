@@ -1,8 +1,7 @@
-//! Needs that each operating system serves in its own way: files beneath a root, processes,
-//! watches.
+//! Operations that differ between operating systems: files beneath a root, processes, watches.
 //!
-//! May use: `text`. Each module has one need and its implementations. The longer ones are in `unix`
-//! and `windows`, with functions of the same names.
+//! May use: `text`. Each module has one operation and its implementations. The longer ones are in
+//! `unix` and `windows`, with functions of the same names.
 
 pub(crate) mod detached;
 pub(crate) mod file_sandbox;

@@ -1,4 +1,4 @@
-//! The present path of an open file, which shows what the name that it was opened by led to.
+//! The present path of an open file, with links resolved.
 
 use std::fs::File;
 use std::io;
@@ -14,7 +14,7 @@ use super::OsStringExt;
 /// in which the file system has it.
 ///
 /// # Errors
-/// The system does not tell it. The path of a deleted object is an error, or an odd one.
+/// The system does not report the path. A deleted object has no path, or an odd one.
 pub(crate) fn path_of(file: impl AsFd) -> io::Result<PathBuf> {
     #[cfg(target_os = "linux")]
     return std::fs::read_link(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file.as_fd())));
@@ -31,8 +31,8 @@ pub(crate) fn path_of(file: impl AsFd) -> io::Result<PathBuf> {
     return Err(io::ErrorKind::Unsupported.into());
 }
 
-/// Returns the command that runs the open `file`, whatever file its path leads to by then. Its
-/// first argument is `name`.
+/// Returns the command that runs the open `file`, even if another file has replaced it at its path.
+/// Its first argument is `name`.
 #[cfg(linux_kernel)]
 pub(crate) fn command(file: &File, name: &Path) -> Command {
     use std::os::unix::process::CommandExt;

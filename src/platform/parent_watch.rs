@@ -2,9 +2,8 @@
 //!
 //! Linux sends it a signal, and gives it the orphans below it (prctl(2), `PR_SET_PDEATHSIG` and
 //! `PR_SET_CHILD_SUBREAPER`). Elsewhere the parent keeps the only writing end of a pipe whose
-//! reading end its children inherit; at its death the pipe ends.
-//! Windows needs no supervisors: it ends what a process has started with it
-//! ([`process_group`](super::process_group)).
+//! reading end its children inherit; at its death the pipe ends. Windows needs no supervisors: it
+//! ends the children of a process with it ([`process_group`](super::process_group)).
 
 #[cfg(linux_kernel)]
 pub(crate) use kernel::{GIVES_ORPHANS, parent_death, parent_life};

@@ -124,8 +124,8 @@ mod windows {
         job: Arc<Mutex<Option<Job>>>,
     }
 
-    /// Starts `command` in a job of its own. What it starts before it is put there ends with this
-    /// process at the latest.
+    /// Starts `command` in a job of its own. Children that it starts before it enters the job end
+    /// with this process.
     ///
     /// # Errors
     /// The system refuses.
@@ -181,7 +181,7 @@ mod windows {
             drop(self.job.lock().take());
         }
 
-        /// Ends what the process has left.
+        /// Ends the remaining children of the process.
         pub(crate) fn end_orphans(&self) {
             self.request_end();
         }

@@ -30,7 +30,7 @@ pub(crate) enum KernelWatchEvent {
 #[cfg_attr(not(linux_kernel), expect(dead_code, reason = "other systems have one of them"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KernelWatchError {
-    /// The path is no directory (any more), or may not be listed.
+    /// The path is not a directory (any more), or may not be listed.
     NotThere,
     /// The user's number of watches is used up, or the system does not offer them here.
     NoWatch,

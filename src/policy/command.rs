@@ -91,9 +91,9 @@ const MAX_NESTED_SCRIPT_DEPTH: usize = 4;
 /// The words of one simple command: `git status`, `npm run *`, `cargo test **`.
 ///
 /// In a word, `*` matches any part of a name or path (not `/`, not `..`). A last word `*` matches
-/// any number of words that are no options; `**` matches any number of words of any kind. Elsewhere
-/// a word `*` matches one word. These rules hold for patterns that allow. A pattern that forbids
-/// matches every command that contains its words in their order.
+/// any number of words that are not options; `**` matches any number of words of any kind.
+/// Elsewhere a word `*` matches one word. These rules hold for patterns that allow. A pattern that
+/// forbids matches every command that contains its words in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CommandPattern {
     words: Vec<String>,

@@ -2,7 +2,7 @@
 //! after it.
 //!
 //! A hook reads one JSON object from its standard input and writes one to its standard output; no
-//! output is no objection. It runs without a shell, in the workspace's root, under a supervisor
+//! output means no objection. It runs without a shell, in the workspace's root, under a supervisor
 //! that ends its leftover processes. Any failure of a hook before a call forbids the call.
 //!
 //! Hooks files of a repository ([`files`]) follow the formats of other programs. Their hooks run

@@ -51,7 +51,7 @@ fn folded(name: &str) -> Cow<'_, str> {
 }
 
 /// The name here of a built-in tool that other programs call `name`; the folded name itself if it
-/// is no alias.
+/// is not an alias.
 pub(crate) fn canonical_name(name: &str) -> Cow<'_, str> {
     let name = folded(name);
     match ALIASES.iter().find(|(alias, _)| *alias == name) {

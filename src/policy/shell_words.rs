@@ -16,7 +16,7 @@ pub(crate) enum ShellWord {
 }
 
 impl ShellWord {
-    /// The text of the word, as far as it is known.
+    /// The text of the word; `None` if only known at run time.
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Plain(text) | Self::Glob(text) | Self::Spelled(text) => Some(text),

@@ -1,19 +1,19 @@
 //! Processes of servers and commands: started from one thread, supervised, measured, and ended with
 //! their children.
 //!
-//! A server must die with us however we die, and take its children along. So it is not our child:
-//! between us and it stands a supervisor, our own binary started with [`SUPERVISE`]. The supervisor
-//! asks the kernel for a signal when we die and reaps everything that the server leaves behind
-//! ([`supervisor`]). The kernel ties that signal to the *thread* that forked, so all processes are
-//! forked from one thread that never ends ([`Spawner`]).
+//! A server and its children must end with us, even if we are killed. So we start it through a
+//! supervisor: our own binary, run with [`SUPERVISE`]. The supervisor asks the kernel for a signal
+//! when we die and reaps everything that the server leaves behind ([`supervisor`]). The kernel ties
+//! that signal to the *thread* that forked, so all processes are forked from one thread that never
+//! ends ([`Spawner`]).
 //!
 //! A caller's own command (a shell's command line, not a server) can be restricted to writable
 //! folders: [`sandbox`].
 //!
 //! Without a supervisor's program, a server is started in a process group of its own, which is
-//! killed when its [`ServerProcess`] is dropped. When we are killed then, servers must notice by
-//! themselves that their input ended. Windows needs no supervisor: it ends the processes of a job
-//! with the process that holds it.
+//! killed when its [`ServerProcess`] is dropped. If we are killed then, servers must notice the end
+//! of their input themselves. Windows needs no supervisor: it ends the processes of a job with the
+//! process that holds it.
 
 pub(crate) mod ancestry;
 pub(crate) mod environment;

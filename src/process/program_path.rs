@@ -92,12 +92,12 @@ pub(crate) fn user_folders(workspace: &Workspace, trusted: bool, variable: &str)
     })
 }
 
-/// The PATH of the caller as it is, for a command that the caller runs in the sandbox.
+/// The caller's unchanged PATH, for a command that the caller runs in the sandbox.
 pub(crate) fn caller_path() -> Option<OsString> {
     std::env::var_os(PATH)
 }
 
-/// The program `name` on `path`, the PATH that a program of ours was given.
+/// Finds the program `name` on `path`, the PATH of a program that we started.
 pub(crate) fn find_on_path_of_child(name: &str, path: &OsStr) -> Option<PathBuf> {
     let folders: Vec<PathBuf> = std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect();
     programs(name, &folders).next()

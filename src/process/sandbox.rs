@@ -1,9 +1,8 @@
 //! The sandbox of a command: readable and writable paths, enforced by Landlock.
 //!
-//! `lsp-tools __sandbox [--first] [--landlock [--no-tcp] FOLDER…] -- PROGRAM ARGS…` moves into a
-//! session of its own (so that there is no terminal to ask a person at), confines itself, and
-//! becomes the program. The kernel keeps the restrictions for the program and all its descendants,
-//! without end:
+//! `lsp-tools __sandbox [--first] [--landlock [--no-tcp] FOLDER…] -- PROGRAM ARGS…` starts a new
+//! session (so that it has no terminal for prompts), confines itself, and becomes the program. The
+//! restrictions hold for the program and all its descendants:
 //!
 //! - files and folders are made, changed, moved and deleted only beneath the folders given. The
 //!   real location of a file decides, not the link by which it is reached;

@@ -287,7 +287,7 @@ fn kill_all(server: &mut SupervisedProcess) {
         }
     }
     if server.below == DescendantScope::Group {
-        // What an ended server has left are not our children. A group without processes is no error.
+        // The children of an ended server are not our children. An empty group is not an error.
         let _ignored = kill_process_group(server.id, Signal::KILL);
         for process in &server.found {
             // It may have ended; numbers are given again only after thousands of others.

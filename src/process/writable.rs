@@ -1,11 +1,11 @@
 //! The files and folders that a command may write, without those that an earlier command could have
 //! replaced by a link.
 //!
-//! The kernel's rules are about folders, and are made anew for each command, by path. A command can
-//! replace anything beneath a writable folder with a link, and the rule of the next command would
-//! then apply to the link's target. A path that is looked up inside another writable folder is
-//! therefore left out: without tampering, it adds nothing. The remaining paths can only be replaced
-//! by a process that may write outside.
+//! The kernel's rules name folders. They are made for each command, by path. A command can replace
+//! anything beneath a writable folder with a link, and the rule of the next command would then
+//! apply to the link's target. A path that is looked up inside another writable folder is therefore
+//! left out: without tampering, it adds nothing. The remaining paths can only be replaced by a
+//! process that may write outside.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;

@@ -65,7 +65,7 @@ impl OutgoingFrame {
 
 /// The receiver of the parts that [`FrameBuffer`] finds.
 pub(super) trait FrameSink {
-    /// Takes a body. Returns false if it is no message.
+    /// Takes a body. Returns false if it is not a message.
     fn message(&mut self, body: &str) -> bool;
     /// Text between frames that is not blank.
     fn junk(&mut self, text: &str);

@@ -33,7 +33,7 @@ struct RpcMessageMembers<'a> {
 }
 
 impl<'a> ReceivedMessage<'a> {
-    /// Parses `body`; `None` if it is no message of JSON-RPC.
+    /// Parses `body`; `None` if it is not a JSON-RPC message.
     pub(super) fn read(body: &'a str) -> Option<Self> {
         let RpcMessageMembers { id, method, params, result, error } = serde_json::from_str(body).ok()?;
         let params = params.unwrap_or(RawValue::NULL);

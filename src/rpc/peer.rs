@@ -151,7 +151,8 @@ impl Peer {
         Self { shared, tasks: [reader, writer] }
     }
 
-    /// Sends a notification. A closed conversation is no error here; the next request reports it.
+    /// Sends a notification. A closed conversation is not an error here; the next request reports
+    /// it.
     pub(crate) fn notify(&self, method: &str, params: &impl Serialize) {
         match message::call_frame(None, method, params) {
             Ok(frame) => self.shared.send(frame),
@@ -314,7 +315,7 @@ impl Drop for PendingRequest<'_> {
 /// The pending responses to requests of the other side, as frames.
 type LaterAnswers = FuturesUnordered<BoxFuture<'static, OutgoingFrame>>;
 
-/// Reads the other side's output until it ends, or is no conversation any more. Returns the reason.
+/// Reads the other side's output until it ends or becomes invalid. Returns the reason.
 async fn read(
     mut output: impl AsyncRead + Send + Unpin,
     handler: impl PeerHandler,

@@ -16,7 +16,7 @@ pub(super) enum TraceDirection {
     Sent,
     /// Received from the other side.
     Received,
-    /// Other output of the other side, which is no message.
+    /// Output of the other side that is not a message.
     Junk,
 }
 

@@ -9,7 +9,7 @@
 //! deadline. A file becomes a `ParsedSource` (tree, definitions, scopes, imports). The `Resolver`
 //! follows the name through scopes, imports and types. If that finds nothing, `by_name` searches
 //! the text and ranks every definition of the name. Both return [`Candidate`]s with the reason for
-//! their rank. Nothing outlives the question: no cache can be stale.
+//! their rank. Nothing is cached beyond the question.
 //!
 //! Files in the languages without a grammar are read line by line (`patterns`).
 

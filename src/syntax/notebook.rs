@@ -81,7 +81,7 @@ fn first_use(
     for (index, cell) in cells.filter(|(_, cell)| cell.kind() == "code") {
         let start = text.len();
         for line in cell.source().lines() {
-            // Commands of the notebook are no code.
+            // Commands of the notebook are not code.
             let is_command = line.trim_start().starts_with(['%', '!']);
             text.push_str(if is_command { "" } else { line });
             text.push('\n');

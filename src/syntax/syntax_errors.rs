@@ -123,7 +123,7 @@ fn diagnostic(node: Node<'_>, text: &str, buffer: &Buffer) -> Diagnostic {
     }
 }
 
-/// Describes a missing node: a token as it is written, or the name of the node kind.
+/// Describes a missing node: the text of a token, or the name of the node kind.
 fn expected(node: Node<'_>) -> String {
     let kind = node.kind();
     if node.is_named() { kind.replace('_', " ") } else { format!("`{kind}`") }

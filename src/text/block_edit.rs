@@ -242,7 +242,7 @@ fn line_start(buffer: &Buffer, line: usize) -> usize {
     buffer.byte_offset(Position::new(u32::try_from(line).unwrap_or(u32::MAX), 0))
 }
 
-/// The first line from `first` on, up to `last`, that is no decorator, attribute or comment.
+/// The first line from `first` on, up to `last`, that is not a decorator, attribute or comment.
 fn first_own_line(lines: &[String], first: usize, last: usize) -> usize {
     let mut line = first;
     while line < last && lines.get(line).is_some_and(|text| is_attached(text) || text.trim().is_empty()) {

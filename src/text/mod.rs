@@ -9,10 +9,9 @@
 //! limits ([`read_glob`]); words for a shell ([`shell_word()`]). Everything is pure: no file, no
 //! process, no language server, no async. May use: nothing of this crate.
 //!
-//! Two kinds of position exist and cannot be mixed up. [`Position`] counts Unicode scalar values
-//! and is used by every layer above. [`EncodedPosition`] counts code units of a named encoding and
-//! is used by language servers. Only a [`Buffer`] converts between them, because the conversion
-//! needs the text.
+//! Two types of position exist. [`Position`] counts Unicode scalar values and is used by every
+//! layer above. [`EncodedPosition`] counts code units of a named encoding and is used by language
+//! servers. Only a [`Buffer`] converts between them, because the conversion needs the text.
 
 mod block_edit;
 mod buffer;

@@ -14,7 +14,7 @@ pub(crate) const MAX_CELL_OUTPUTS: usize = 100;
 /// The ending of notebooks' names.
 pub(crate) const NOTEBOOK_EXTENSION: &str = "ipynb";
 
-/// A notebook (nbformat 3 and 4), with what `C` reads of its cells.
+/// A notebook (nbformat 3 and 4) with its cells, parsed as `C`.
 pub(crate) struct Notebook<C = NotebookCell> {
     /// The cells.
     pub(crate) cells: FirstItems<C, MAX_NOTEBOOK_CELLS>,
@@ -22,7 +22,7 @@ pub(crate) struct Notebook<C = NotebookCell> {
     pub(crate) language: String,
 }
 
-/// The reason why a text is no notebook.
+/// The reason why a text is not a notebook.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotebookError {
     /// Other JSON, or none.

@@ -2,8 +2,8 @@
 //!
 //! [`api`] is the framework. A tool is one file in [`files`], [`mod@edit`], [`language`],
 //! [`shell`], [`agent`] or [`vcs`]: its arguments, its card and one call of `analysis` or
-//! `workspace`. Other files in these folders are the private parts of the folder's tools.
-//! Everything below may be used; no entry point is known.
+//! `workspace`. Other files in these folders are the private parts of the folder's tools. May use:
+//! everything below, and no entry point.
 
 pub(crate) mod agent;
 pub(crate) mod api;

@@ -142,7 +142,7 @@ fn compile_glob(pattern: &str) -> Result<GlobSet, SelectError> {
 /// Returns the literal names at the beginning of `pattern`.
 fn fixed_beginning(pattern: &str) -> String {
     let is_fixed = |name: &&str| !name.contains(['*', '?', '[', ']', '{', '}', '\\']);
-    // An alternative may contain a slash, so the text in braces is no name of its own.
+    // An alternative may contain a slash, so the text in braces is not a single name.
     let names: Vec<&str> = pattern.split('/').take_while(is_fixed).collect();
     names.join("/")
 }

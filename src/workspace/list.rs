@@ -81,7 +81,7 @@ impl Workspace {
     /// Lists the content of a directory. Links are listed, not followed, apart from `under` itself.
     ///
     /// # Errors
-    /// [`ReadError`] if the directory is missing, is no directory, or leads out.
+    /// [`ReadError`] if the path is missing, is not a directory, or leads out.
     pub(crate) fn list(&self, query: &ListQuery) -> Result<DirectoryListing, ReadError> {
         if query.recursive { self.list_below(query) } else { self.list_directly(query) }
     }

@@ -259,8 +259,8 @@ fn grep_counts_and_files_equal_those_of_ripgrep() {
         let names = workspace.grep(&files).expect("a search").files;
         assert!(names.iter().map(|file| &file.path).eq(result.files.iter().map(|file| &file.path)), "{name}");
         let mut arguments = vec!["--count", "--with-filename"];
-        // Over line ends rg counts occurrences unless it is told to count lines; with one match
-        // each, both are the same.
+        // In multiline mode rg counts occurrences unless asked to count lines; with one match each,
+        // both are the same.
         arguments.extend(flags);
         let output = String::from_utf8_lossy(&rg(&workspace, &arguments)).into_owned();
         let theirs: BTreeSet<String> = output.lines().map(|line| path(line.as_bytes())).collect();

@@ -92,7 +92,7 @@ impl Workspace {
         }
         let Ok(stat) = fstat(&opened) else { return Err(hidden_error(&path())) };
         let is_file = FileType::from_raw_mode(stat.st_mode).is_file();
-        // The name of a deleted file is not told: it may have been hidden.
+        // The name of a deleted file is unknown: it may have been hidden.
         if stat.st_nlink == 0 {
             return Err(hidden_error(&path()));
         }
@@ -186,7 +186,7 @@ mod tests {
         for (under, seen) in [(".", vec!["copy.txt", "open.txt"]), ("door", vec![]), ("secret", vec![])] {
             let under = veiled.path(Path::new(under)).unwrap();
             let walked = veiled.files(&under, &WalkLimits { max_files: 99, deadline });
-            // The existence of a file with a certain name is no secret.
+            // The existence of a file with a certain name is not a secret.
             let walked: Vec<String> =
                 names(&walked.files).into_iter().filter(|name| name != "twin.bin").collect();
             assert_eq!(walked, seen);

@@ -250,7 +250,7 @@ impl Workspace {
     /// Takes microseconds.
     ///
     /// # Errors
-    /// [`ReadError`] if it is missing, leads out, or is no regular file.
+    /// [`ReadError`] if it is missing, leads out, or is not a regular file.
     pub(crate) fn stamp(&self, path: &WorkspacePath) -> Result<FileStamp, ReadError> {
         self.check_name(path.as_path())?;
         let handle = self.jail().locate(path.as_path()).map_err(|errno| from_errno(path.display(), errno))?;

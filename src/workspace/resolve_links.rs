@@ -55,8 +55,8 @@ fn follow_links(root: &Path, relative: &Path, admit: impl Fn(&Path) -> bool) -> 
         if !admit(&here) {
             return None;
         }
-        // An object that is no link, or does not exist, stays as it is; a dangling link leads to
-        // the place of its missing target.
+        // A path that is not a link, or does not exist, is kept; a dangling link resolves to its
+        // missing target.
         let Ok(target) = std::fs::read_link(&here) else { continue };
         links += 1;
         if links > MAX_REAL_PATH_SYMLINKS {

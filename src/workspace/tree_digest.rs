@@ -18,7 +18,7 @@ use crate::text::{PartsHash, PartsHasher};
 const MAX_CONTENT_BYTES: u64 = 4 << 20;
 /// The most files and folders of a tree that has a digest.
 const MAX_ENTRIES: usize = 200_000;
-/// The file that marks a folder as a cache, which programs leave out of what they read.
+/// The file that marks a folder as a cache, which programs do not read.
 const CACHE_MARK: &str = "CACHEDIR.TAG";
 
 /// A digest of a tree.
@@ -59,8 +59,8 @@ impl Workspace {
                 return Some(Some(EntryDigest { content: hash_of(b"/"), ..folder }));
             }
             if path.is_dir() {
-                // A module has other modules above it when it is reached by a link. What is
-                // installed may consist of links, and counts itself where they lead.
+                // A module reached by a link has other modules above it. Installed packages may
+                // consist of links; their files count at the target.
                 let target = canonicalize(path).ok().filter(|_| is_built)?;
                 let content = hash_of(target.strip_prefix(self.root()).ok()?.as_os_str().as_bytes());
                 return Some(Some(EntryDigest { content, ..EntryDigest::default() }));
@@ -146,9 +146,9 @@ pub(crate) enum FileAspect {
     Content,
 }
 
-/// Returns a digest of the files below `folder`, anywhere, by their paths and what `aspect` returns
-/// for them; links are followed, folders for which `is_left_out` holds are not read. `None` if there
-/// are too many, not all are seen by `until`, or `aspect` refuses one.
+/// Returns a digest of the files below `folder` (anywhere), from their paths and the aspects that
+/// `aspect` selects. Links are followed; folders for which `is_left_out` holds are not read. `None`
+/// if there are too many files, not all are seen by `until`, or `aspect` refuses one.
 pub(crate) fn folder_digest(
     folder: &Path,
     is_left_out: impl Fn(&Path) -> bool + Send + Sync + 'static,
@@ -180,9 +180,9 @@ fn size_and_time(path: &Path) -> Option<String> {
     Some(format!("{} {}", stamp.size, stamp.mtime_ns))
 }
 
-/// Hashes the entries below `root`, without folders for which `is_left_out` holds, by their paths
-/// and what `digest_of` returns for them: `None` ends the walk without a result, `Some(None)`
-/// leaves an entry out.
+/// Hashes the paths of the entries below `root` and the results of `digest_of`: `None` ends the
+/// walk without a result, `Some(None)` skips an entry. Folders for which `is_left_out` holds are
+/// skipped.
 fn digest_below(
     root: &Path,
     follow_links: bool,
@@ -391,7 +391,7 @@ mod tests {
             assert_eq!(digest(&root, &[]), None, "{target:?}");
             fs::remove_file(&link).unwrap();
         }
-        // What is installed may consist of links.
+        // Installed packages may consist of links.
         fs::create_dir(root.join("node_modules")).unwrap();
         let (link, turn) = (root.join("node_modules/pack"), other.path().join("turn"));
         symlink(root.join("deep"), &turn).unwrap();

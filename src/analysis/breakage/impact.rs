@@ -1,4 +1,4 @@
-//! The impact of an edit: other files that use what it changes.
+//! The impact of an edit: other files that use the changed definitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The spread of an edit beyond the uses of what it changes, to definitions that look different in
-//! their turn.
+//! The spread of an edit beyond direct uses, to definitions whose interfaces change as a
+//! consequence.
 //!
 //! The text shows which definitions enclose a use, and if their heads determine their interfaces.
 //! For the others, the server's hovers before and after are compared. A type whose base or contract

@@ -1,10 +1,10 @@
 //! Reports on files that are kept in the user's cache, for checks of equal trees: of another
 //! worktree, or after a restart. They are used before a server has been started.
 //!
-//! A report is stored if it is complete, together with the digest of everything that it follows
-//! from: the workspace's files, and per server what it reads beside them
-//! (`lsp/servers/manager/findings_inputs.rs`). The digest is compared again after the check.
-//! Stored reports are data: nothing in them is run, and what cannot be read counts as absent.
+//! A complete report is stored with the digest of its inputs: the workspace's files, and each
+//! server's other inputs (`lsp/servers/manager/findings_inputs.rs`). The digest is compared again
+//! after the check. Stored reports are data: nothing in them is run, and unreadable ones count as
+//! absent.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -163,7 +163,7 @@ impl StoredReports {
     ) -> Self {
         let until = digest_deadline(until);
         let mut files: BTreeMap<BTreeSet<ServerAtRoot>, BTreeSet<WorkspacePath>> = BTreeMap::new();
-        // What a rule hides from this caller may be part of stored reports.
+        // Stored reports may contain files that a rule hides from this caller.
         let is_on = context.config.settings.answer_store == Some(true) && !context.limits.may_hide();
         if !is_on || !stores && is_empty(context).await {
             return Self::default();
@@ -265,7 +265,7 @@ fn now_seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// A path as it is written within a text of JSON.
+/// A path in the spelling of a JSON string, without the quotes.
 fn json_text(path: &Path) -> Option<String> {
     let quoted = serde_json::to_string(path.to_str()?).ok()?;
     Some(quoted[1..quoted.len() - 1].to_owned())
@@ -299,7 +299,7 @@ fn idle_servers(
     found.filter(|found| !found.is_empty())
 }
 
-/// The key of the reports of `servers` on the tree as it is now.
+/// The key of the reports of `servers` on the present tree.
 async fn report_key(
     context: &Context,
     servers: &BTreeSet<ServerAtRoot>,

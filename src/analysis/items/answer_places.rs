@@ -22,8 +22,8 @@ pub(crate) fn is_hidden(workspace: &Workspace, file: &FileRef) -> bool {
     matches!(file, FileRef::Inside(path) if workspace.is_path_hidden(path))
 }
 
-/// A file's path in the form of answers. A document that is no file has its URI, without the query,
-/// which tells a server alone something.
+/// A file's path in the form of answers. A document that is not a file has its URI, without the
+/// query, which tells a server alone something.
 pub(crate) fn path_of(file: &FileRef) -> String {
     match file {
         FileRef::Inside(path) => path.display(),

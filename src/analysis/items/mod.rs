@@ -2,7 +2,8 @@
 //!
 //! [`answer_places`] converts a server's locations to [`place`]s; [`symbol_item`] and
 //! [`diagnostic_item`] have the other items, [`short_range`] the written form of ranges, and
-//! [`named_places`] places in the sentences of notes. [`budget`] limits what servers contribute.
+//! [`named_places`] places in the sentences of notes. [`budget`] limits the size of servers'
+//! contributions.
 
 pub(crate) mod answer_places;
 pub(crate) mod budget;

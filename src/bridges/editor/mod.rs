@@ -1,4 +1,4 @@
-//! The editor door: one LSP server that an editor starts in the place of each language server.
+//! The editor door: one LSP server that an editor starts instead of each language server.
 //!
 //! - `frames` passes on only whole messages; `service` handles them in order (tower-lsp reads and
 //!   writes them) and answers each request in a task of its own

@@ -7,7 +7,7 @@
 //!
 //! Data flow: [`HostHookEvent::read`] parses a host's JSON, the command `hook` queries the runtime
 //! about the event, and [`HostHookEvent::answer`] puts the result into the host's form. This module
-//! queries no server and denies a host nothing.
+//! queries no server and never denies an action of the host.
 
 mod event;
 mod names;

@@ -12,7 +12,7 @@ use crate::tools::files::glob::GlobOutput;
 use crate::tools::files::list::{ListItem, ListOutput};
 use crate::tools::files::read::ReadOutput;
 
-/// Formats the notes of an answer for stderr, and states what the answer leaves out.
+/// Formats the notes of an answer for stderr, including its omissions.
 pub(crate) fn notes(notes: &[String], left_out: Option<String>) -> Vec<String> {
     let notes = distinct(notes).map(|note| format!("note: {}", escape::words(note)));
     notes.chain(left_out.map(|what| format!("note: {what}"))).collect()

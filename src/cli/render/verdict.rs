@@ -111,7 +111,7 @@ fn status_sentence(status: &ServerStatus) -> String {
         None => text,
     };
     with_detail(match status.state {
-        // The server answered, and reported what its answer lacks.
+        // The server answered, and reported the gaps of its answer.
         ServerState::Ready if detail.is_some() => return format!("{server}: {}", detail.unwrap_or_default()),
         ServerState::Ready if server.is_empty() => "no server was asked".to_owned(),
         ServerState::Ready => format!("{server} returned no answer"),

@@ -13,8 +13,7 @@ use crate::workspace::Workspace;
 /// folders `bases`. Such a file is run or read by the program, or runs it.
 ///
 /// # Errors
-/// The path in the workspace of the first file without a `pin`: one that its owner has not trusted
-/// as it is now.
+/// The workspace path of the first file without a `pin`: its present content is not trusted.
 pub(crate) fn pins_among<'a>(
     program: &str,
     words: impl IntoIterator<Item = &'a str>,

@@ -1,4 +1,4 @@
-//! The rules for what builds tell a server, and for a project without a build.
+//! The rules for build files that servers read, and for projects without a build.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

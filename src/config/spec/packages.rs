@@ -1,4 +1,4 @@
-//! The recipes of a server: packages by package manager, and what they need.
+//! The recipes of a server: packages by package manager, and their requirements.
 
 use std::collections::BTreeMap;
 

@@ -33,8 +33,8 @@ impl Drop for HeldFile {
 }
 
 impl StateFolder {
-    /// Puts a held file in the place of `old`, or creates it. The name must be the writer's alone.
-    /// Nothing is synced to the disk, because no writer outlives the machine's end.
+    /// Replaces `old` by a held file, or creates it. The name must be the writer's alone. Nothing
+    /// is synced to the disk, because no writer outlives the machine's end.
     ///
     /// # Errors
     /// The folder cannot be trusted or created, or the file cannot be written; the old one is gone

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use crate::config::spec::BackgroundCheckRule;
 use crate::lsp::session::readiness::{ActiveWork, ProgressStep, WorkProgress, progress_token};
 
-/// The time after its end within which a check may begin anew. rust-analyzer reports a cancelled
+/// The time after its end within which a check may begin again. rust-analyzer reports a cancelled
 /// check like a finished one, and takes a twentieth of a second, and the start of a process, until
 /// the next.
 const RESTART_PAUSE: Duration = Duration::from_millis(250);
@@ -64,7 +64,7 @@ pub(super) enum CheckStage {
     Asked(Instant),
     /// The check runs.
     Running(WorkProgress),
-    /// The check has just ended. Until this time it may turn out to be cancelled, and begin anew.
+    /// The check has just ended. Until this time it may turn out to be cancelled, and begin again.
     Ending(Instant),
     /// The check has ended; its findings may still be on their way.
     Ended,
@@ -80,7 +80,7 @@ pub(crate) fn is_check_progress(rule: &BackgroundCheckRule, params: &Value) -> b
 }
 
 impl BackgroundCheckRuns {
-    /// Records that the server was sent another text of a file, as it is on disk.
+    /// Records that a changed file was sent to the server.
     pub(crate) fn on_text_changed(&mut self) {
         self.texts += 1;
     }

@@ -65,8 +65,8 @@ impl Session {
     }
 
     /// Like [`kept_diagnostics`](Self::kept_diagnostics), for a question of any age. Only for
-    /// servers whose findings change with nothing but what they are notified of: others look at the
-    /// disk, or at remote schemas, by themselves.
+    /// servers whose findings change only after notifications: others read the disk or remote
+    /// schemas.
     pub(crate) fn lasting_diagnostics(&self, path: &WorkspacePath) -> Option<ServerFileDiagnostics> {
         let rule = &self.state.spec.diagnostics;
         let is_kept = rule.source == DiagnosticsSource::Pull && (rule.keeps_findings || rule.own_text);
@@ -124,7 +124,7 @@ impl Session {
         self.diagnostics_cache.lock().insert(path.clone(), found, disk);
     }
 
-    /// The server's findings in `path` as it is on disk now.
+    /// Returns the server's findings in `path` as it is on disk now.
     pub(crate) async fn diagnostics(
         &self,
         path: &WorkspacePath,

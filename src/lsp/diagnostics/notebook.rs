@@ -20,12 +20,12 @@ use crate::lsp::session::request::DependencyScope;
 use crate::text::notebook_code::NotebookCode;
 use crate::workspace::WorkspacePath;
 
-/// The pause before a cell is asked about again that the server could not answer for a moment.
+/// The pause before a failed request about a cell is repeated.
 const CELL_RETRY_DELAY: Duration = Duration::from_millis(50);
 
 impl Session {
-    /// The server's findings in the code cells in `language` of the notebook at `path`, as it is on
-    /// disk now.
+    /// Returns the server's findings in the code cells in `language` of the notebook at `path` on
+    /// disk.
     pub(crate) async fn notebook_diagnostics(
         &self,
         path: &WorkspacePath,
@@ -178,7 +178,7 @@ fn move_to_file(
     }
 }
 
-/// No findings in a notebook, and what is known of that.
+/// An empty result for a notebook, with its completeness.
 fn in_notebook(notebook: &Snapshot, known: DiagnosticsCompleteness) -> ServerFileDiagnostics {
     ServerFileDiagnostics {
         items: Vec::new(),

@@ -1,11 +1,11 @@
 //! The switch of a server from one view to another.
 //!
 //! A server has one text per document, so callers with the same view share it. A caller with
-//! another view has the server to itself for the time of its question: [`Session::enter_view`]
-//! changes the server's texts, as little as possible, and no other caller may ask meanwhile. The
-//! next caller with another view changes them back. Callers take turns in the order of their
-//! requests, so each gets its turn. If two callers with texts of their own over the same files
-//! alternate all the time, the manager starts a second server for one of them.
+//! another view has exclusive use of the server during its question: [`Session::enter_view`] makes
+//! the smallest change to the server's texts, and other callers wait. The next caller with another
+//! view changes them back. Callers are served in the order of their requests. If two callers with
+//! different unsaved texts of the same files keep alternating, the manager starts a second server
+//! for one of them.
 
 use tokio::sync::{RwLockReadGuard, RwLockWriteGuard};
 use tokio::time::Instant;

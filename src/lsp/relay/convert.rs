@@ -55,7 +55,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Creates a converter for a document that is no file of the workspace.
+    /// Creates a converter for a document outside the workspace.
     pub(super) fn for_outside_document(
         session: &'a Session,
         conventions: &'a EditorConventions,

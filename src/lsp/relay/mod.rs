@@ -1,10 +1,10 @@
 //! The relay of an editor's JSON to a server and back. Every position, URI and version in it is
 //! converted to the other side's conventions.
 //!
-//! [`Session::relay`] asks in step with the documents, like every question. `convert` translates
-//! the JSON, and `tokens` semantic tokens, whose positions are packed. `diagnostics` returns
-//! diagnostics in the editor's form, and `outside_relay` asks about documents that are no files of
-//! the workspace. The conventions of an editor are in `conventions`.
+//! [`Session::relay`] synchronizes the documents and sends the request. `convert` translates the
+//! JSON, and `tokens` semantic tokens, whose positions are packed. `diagnostics` returns
+//! diagnostics in the editor's form, and `outside_relay` handles documents outside the workspace.
+//! The conventions of an editor are in `conventions`.
 
 mod conventions;
 mod convert;

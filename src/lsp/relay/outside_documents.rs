@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::text::Buffer;
 
-/// An editor's document that is no file of the workspace. Cheap to clone.
+/// An editor's document outside the workspace. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct OutsideDocument {
     /// Its URI as the editor writes it.

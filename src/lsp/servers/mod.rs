@@ -3,7 +3,8 @@
 //! [`manager`] owns all sessions; [`machine`] shares the machine with other processes. [`locate`],
 //! [`interpreters`] and [`server_choice`] find programs and choose among them; [`install`] and
 //! [`install_advice`] provide them; [`health`] checks them. [`judge`] and [`python`] read the
-//! versions and environments that projects pin, [`project`] what a server covers of a project.
+//! versions and environments that projects pin. [`project`] determines the part of a project that a
+//! server covers.
 
 pub(crate) mod generated_file;
 pub(crate) mod health;

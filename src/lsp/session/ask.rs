@@ -44,7 +44,7 @@ pub(crate) enum AskError {
     /// The answer would have been incomplete.
     #[error("it was still working: {0}")]
     Busy(UnfinishedWork),
-    /// The text has no place for the request: its line is gone, or is not what it was.
+    /// The place of the request no longer exists: its line is gone or has changed.
     #[error("{} has no such place any more", .0.path.display())]
     Unplaced(Box<Snapshot>),
     /// The file kept changing during the request.

@@ -3,7 +3,7 @@
 //! [`live_session`] is the session and [`state`] its state. [`ask`] sends a request with the text
 //! that it is about; [`operations`] and [`hierarchy`] are the kinds of requests; [`decode`] and
 //! [`bounded_answer`] read the answers. [`readiness`] judges whether the server has read the
-//! project, [`reload`] tells it about changed inputs, and [`server_handler`] answers its own
+//! project, [`reload`] notifies it of changed inputs, and [`server_handler`] answers its own
 //! requests.
 
 pub(crate) mod ask;

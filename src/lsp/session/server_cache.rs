@@ -1,4 +1,4 @@
-//! Folders for what servers compute, one for each running session.
+//! Cache folders of servers, one for each running session.
 
 use std::fs::{File, TryLockError};
 use std::io;

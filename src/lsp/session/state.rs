@@ -171,12 +171,12 @@ impl SessionState {
         self.inner.lock().pushes.get(path).map_or(0, |pushes| pushes.revision)
     }
 
-    /// Starts to keep what is published for a cell of a notebook, until the cell is forgotten.
+    /// Starts to keep the diagnostics published for a notebook cell, until [`Self::forget_cell`].
     pub(crate) fn expect_pushes(&self, cell: &WorkspacePath) {
         self.inner.lock().pushes.insert(cell.clone(), Pushes::default());
     }
 
-    /// Forgets what was published for a cell of a notebook.
+    /// Forgets the diagnostics published for a notebook cell.
     pub(crate) fn forget_cell(&self, cell: &WorkspacePath) {
         self.inner.lock().pushes.remove(cell);
     }

@@ -174,7 +174,7 @@ fn open_by_steps(mut folder: OwnedFd, relative: &Path, flags: OFlags) -> Result<
         let is_last = names.peek().is_none();
         let step = if is_last { flags } else { folder_flags() };
         folder = match rustix::fs::openat(&folder, name, step | OFlags::NOFOLLOW, Mode::empty()) {
-            // A link is no folder either; macOS and Linux disagree on which error it is.
+            // A link is not a folder either; macOS and Linux return different errors.
             Err(Errno::NOTDIR) if is_link(&folder, name) => return Err(Errno::LOOP),
             opened => opened?,
         };
@@ -211,7 +211,7 @@ pub(crate) fn open_anywhere(path: &Path) -> Result<OwnedFd, Errno> {
 fn open_by_names(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let resolve = rustix::fs::ResolveFlags::NO_MAGICLINKS;
     match retry_openat2(|| rustix::fs::openat2(rustix::fs::CWD, path, flags, Mode::empty(), resolve)) {
-        // There is no better way there.
+        // There is no better way on this system.
         Err(Errno::NOSYS) => rustix::fs::open(path, flags, Mode::empty()),
         opened => opened,
     }

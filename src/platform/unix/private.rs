@@ -214,7 +214,7 @@ const REAL_FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFla
 /// Opens the folder `name` in `above` after making it readable and writable for the user.
 ///
 /// # Errors
-/// The object is no folder, or belongs to another user.
+/// The object is not a folder, or belongs to another user.
 pub(crate) fn open_with_all_rights(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
     #[cfg(target_os = "linux")]
     {

@@ -135,7 +135,7 @@ pub(crate) fn is_living(pid: i32) -> bool {
     Pid::from_raw(pid).is_some_and(|pid| matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM)))
 }
 
-/// Returns the name of the program of the process `pid`; `None` if the system does not tell it.
+/// Returns the name of the program of the process `pid`; `None` if the system does not report it.
 pub(crate) fn name_of(pid: i32) -> Option<String> {
     Some(read_text(format!("/proc/{pid}/comm"))?.trim_end().to_owned())
 }

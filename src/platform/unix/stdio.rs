@@ -40,7 +40,7 @@ pub(crate) fn output() -> io::Result<StdioWriter> {
     })
 }
 
-/// Replaces this process's standard output by one that drops what is written.
+/// Replaces this process's standard output by one that discards all output.
 ///
 /// # Errors
 /// The system refuses.
@@ -69,7 +69,7 @@ pub(crate) fn leave_terminal() {
     let _leads_already = rustix::process::setsid();
 }
 
-/// Returns the width of the terminal at `stream` in columns; `None` if it is no terminal.
+/// Returns the width of the terminal at `stream` in columns; `None` if it is not a terminal.
 pub(crate) fn terminal_width(stream: &impl AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(stream).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)

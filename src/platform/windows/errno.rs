@@ -37,7 +37,7 @@ impl Errno {
     /// Returns the error that `error` stands for; `None` if it is not from the system.
     pub(crate) fn from_io_error(error: &io::Error) -> Option<Self> {
         let Some(code) = error.raw_os_error() else {
-            // What leads out of an open folder is refused by the library.
+            // The library refuses paths that lead out of an open folder.
             return (error.kind() == io::ErrorKind::PermissionDenied).then_some(Self::XDEV);
         };
         Some(match code {

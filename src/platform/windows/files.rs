@@ -1,10 +1,10 @@
 //! The functions of [`platform::files`](super::super::files) on Windows.
 //!
 //! Folders are held open without the right to rename or delete them, so a path below an open folder
-//! stays the same while it is used; no link is followed (`cap-primitives`). Windows has neither
-//! owners and permission bits as numbers, nor an exchange of two names, nor a time of the last
-//! change of any kind that the standard library tells: what depends on them is named in
-//! [`GAPS`](crate::platform::GAPS).
+//! stays the same while it is used; no link is followed (`cap-primitives`). On Windows there are no
+//! numeric owners and permission bits, and no exchange of two names. The standard library has no
+//! time of a file's last change of any kind. [`GAPS`](crate::platform::GAPS) lists the
+//! consequences.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -185,7 +185,7 @@ pub(crate) fn open_in(folder: &File, name: &Path, flags: OFlags) -> Result<File>
     cap_primitives::fs::open(folder, name, &options).map_err(|error| kind_of_refusal(folder, name, error))
 }
 
-/// A link is refused with an error that does not tell it.
+/// A link is refused with an error that does not say so.
 fn kind_of_refusal(folder: &File, name: &Path, error: io::Error) -> Errno {
     match cap_primitives::fs::stat(folder, name, FollowSymlinks::No) {
         Ok(metadata) if metadata.is_symlink() => Errno::LOOP,
@@ -399,7 +399,7 @@ impl LinkTarget {
 /// Returns the target of a link.
 ///
 /// # Errors
-/// `INVAL` if the object is no link.
+/// `INVAL` if the object is not a link.
 pub(crate) fn readlinkat(folder: impl Start, path: impl AsRef<Path>, _: Vec<u8>) -> Result<LinkTarget> {
     let (start, name) = folder.at(path.as_ref())?;
     if !cap_primitives::fs::stat(&start, name, FollowSymlinks::No)?.is_symlink() {

@@ -82,7 +82,7 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
 /// Opens the folder `name` in `above`.
 ///
 /// # Errors
-/// The object is no folder.
+/// The object is not a folder.
 pub(crate) fn open_with_all_rights(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
     Ok(openat(above, name, OFlags::DIRECTORY, Mode::empty())?)
 }

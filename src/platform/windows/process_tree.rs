@@ -84,7 +84,7 @@ pub(crate) fn is_living(pid: i32) -> bool {
     Process::living(pid).is_some()
 }
 
-/// Returns the name of the program of the process `pid`; `None` if the system does not tell it.
+/// Returns the name of the program of the process `pid`; `None` if the system does not report it.
 pub(crate) fn name_of(pid: i32) -> Option<String> {
     let system = all(ProcessRefreshKind::nothing());
     Some(system.process(number(pid))?.name().to_string_lossy().into_owned())

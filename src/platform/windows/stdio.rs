@@ -29,7 +29,7 @@ pub(crate) fn close_output() -> io::Result<()> {
 /// Does nothing: a daemon is started without a console.
 pub(crate) fn leave_terminal() {}
 
-/// Returns the width of the console at `stream` in columns; `None` if it is no console.
+/// Returns the width of the console at `stream` in columns; `None` if it is not a console.
 pub(crate) fn terminal_width(stream: &impl AsFd) -> Option<usize> {
     terminal_size::terminal_size_of(stream.as_fd()).map(|(width, _)| usize::from(width.0))
 }

@@ -22,7 +22,7 @@ impl OsStrExt for OsStr {
 
 /// Conversion from and to owned bytes.
 pub(crate) trait OsStringExt {
-    /// Returns the text of these bytes, with replacement characters for what is not UTF-8.
+    /// Returns the text of these bytes, with replacement characters for invalid UTF-8.
     fn from_vec(bytes: Vec<u8>) -> Self;
 }
 

@@ -24,7 +24,7 @@ pub(crate) enum ComparedFile {
     Absent,
     /// A regular file whose content is this blob.
     Blob(String),
-    /// A regular file as it is on disk.
+    /// The content of a regular file on disk.
     OnDisk,
     /// A submodule, which is a repository of its own.
     Submodule,

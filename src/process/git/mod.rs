@@ -4,8 +4,8 @@
 //! and fetch programs, and those of its submodules. A list of all such keys would be out of date
 //! with the next git. So git never sees that configuration: it runs on a separate directory
 //! ([`shadow`]) with a configuration written here, and uses only the data of the repository
-//! (objects, index, exclude patterns). The user's own configuration applies as always; the programs
-//! in it are the user's.
+//! (objects, index, exclude patterns). The user's own configuration applies, including its
+//! programs.
 //!
 //! A folder leads to a [`repository::Repository`], which is checked for links elsewhere, and to a
 //! [`shadow::ShadowRepository`]. From it come a [`status::GitStatus`], or a

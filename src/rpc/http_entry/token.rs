@@ -1,4 +1,4 @@
-//! The bearer token of every HTTP request: made anew at each start, or taken from a file.
+//! The bearer token of every HTTP request: generated at each start, or read from a file.
 
 use std::fs::File;
 use std::io::{self, Read, Write};

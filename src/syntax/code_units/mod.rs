@@ -4,8 +4,7 @@
 //! [`read`] makes a [`UnitFile`] of one parsed file. [`test_forms`] decides which of its units are
 //! tests. [`index`] reads all files of a family of languages into one [`CodeIndex`] that is
 //! searched by name. [`inheritance`] finds the classes that are derived from others, and
-//! [`quoted_paths`] the files that code names by their paths. Nothing here asks a server: the names
-//! are the text's.
+//! [`quoted_paths`] the files that code names by their paths. No server is queried.
 
 mod index;
 mod inheritance;
@@ -121,7 +120,7 @@ impl UnitFile {
         self.program_lines.iter().any(|(first, last)| (*first..=*last).contains(&at.line))
     }
 
-    /// Returns true if tests can be told from other functions in its language.
+    /// Returns true if tests can be distinguished from other functions in its language.
     pub(crate) fn has_test_forms(&self) -> bool {
         test_forms::has_forms(self.key)
     }

@@ -149,7 +149,7 @@ fn whole_modules(source: &ParsedSource) -> Vec<String> {
     paths.map(str::to_owned).collect()
 }
 
-/// Converts a definition to a unit; `None` for definitions that are no units of their own.
+/// Converts a definition to a unit; `None` for definitions that are part of another unit.
 fn raw_unit(source: &ParsedSource, found: &SourceDefinition) -> Option<RawUnit> {
     let kind = match found.role {
         role if role.is_callable() => CodeUnitKind::Callable,
@@ -342,8 +342,8 @@ fn nest(raw: &mut [RawUnit]) {
     }
 }
 
-/// Returns true for a test or a group of tests with a title. A title is no name, so the selection
-/// is the unit's start.
+/// Returns true for a test or a group of tests with a title. A title is not a name, so the
+/// selection is the unit's start.
 fn is_titled(unit: &CodeUnit) -> bool {
     unit.kind == CodeUnitKind::Case || unit.kind == CodeUnitKind::Group && unit.selection == unit.range.start
 }

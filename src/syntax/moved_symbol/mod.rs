@@ -1,10 +1,10 @@
-//! The imports that the move of a top-level definition to another file changes, by the syntax.
+//! Changes of imports after the move of a top-level definition to another file, by syntax.
 //!
-//! [`complete_move`] adds to a planned move what it needs elsewhere: the imports of the moved text
-//! in its new file (Python; a server that moves symbols does that itself), and the imports of the
-//! symbol in the files that use it: [`pair`] and [`users`]. [`statements`] edits one statement,
-//! [`specs`] computes the names of modules, [`names`] lists those that a file uses. An import that
-//! could mean several things is not written: it is among the remaining places, with its candidates.
+//! [`complete_move`] completes a planned move. [`pair`] adds the imports of the moved text to its
+//! new file (only Python: a server that moves symbols does that itself). [`users`] changes the
+//! imports in the files that use the symbol. [`statements`] edits one statement, [`specs`] computes
+//! the names of modules, [`names`] lists those that a file uses. An ambiguous import is not
+//! changed: it is listed among the remaining places, with its candidates.
 
 mod names;
 mod pair;
@@ -88,7 +88,7 @@ pub(crate) fn complete_move(
     let grammar = language.and_then(|language| Grammar::for_language(language, moved.from.extension()));
     let Some(grammar) = grammar.filter(|grammar| match grammar.key {
         "python" => true,
-        // What the two files need is left to the server that planned the move.
+        // The server that planned the move has edited the two files.
         "javascript" | "typescript" | "tsx" => moved.block.is_none(),
         _ => false,
     }) else {

@@ -205,7 +205,7 @@ impl SymbolMove<'_> {
         absolute.collect()
     }
 
-    /// The nearest folder above `path` that is no package.
+    /// The nearest folder above `path` that is not a package.
     fn usual_root(&self, path: &WorkspacePath) -> Vec<String> {
         let mut folders = path.ancestors().skip(1);
         let root = folders.find(|folder| !modules::is_package(self.project, folder));
@@ -298,7 +298,7 @@ impl SymbolMove<'_> {
         Ok(truncated || timed_out || sources.len() < paths.len() || sources.iter().any(imports))
     }
 
-    /// Records what is left in the two files of the move.
+    /// Records the remaining places in the two files of the move.
     fn leave_in_pair(&mut self, left: Vec<(String, String)>) {
         let (from, to) = (self.moved.from.clone(), self.moved.to.clone());
         let (Some(rest), Some(new)) = (self.planned(&from), self.planned(&to)) else { return };

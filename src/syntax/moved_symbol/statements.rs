@@ -193,7 +193,7 @@ fn first_lines_end(text: &str) -> usize {
     end
 }
 
-/// The statement that imports names from `module` as it is written, if it fits.
+/// Finds the first fitting statement that imports names from `module`, spelled the same.
 fn same_statement<'t>(
     source: &'t ParsedSource,
     module: &str,

@@ -14,7 +14,7 @@ use crate::syntax::resolution::resolve::Resolver;
 use crate::syntax::resolution::source::ParsedSource;
 
 impl SymbolMove<'_> {
-    /// Updates the imports of a file that names the symbol, and records what is left in it.
+    /// Updates the imports of a file that names the symbol, and records the remaining uses.
     pub(super) fn update_user(&mut self, user: &Arc<ParsedSource>) {
         let path = &user.path;
         let mut current = match self.texts.contains_key(path) {

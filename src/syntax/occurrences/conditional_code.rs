@@ -201,7 +201,7 @@ fn is_go_name_included(name: &str) -> bool {
     }
     let stem = name.split('.').next().unwrap_or_default();
     let stem = stem.strip_suffix("_test").unwrap_or(stem);
-    // The part before the first "_" is no condition.
+    // The part before the first "_" is not a condition.
     let conditions: Vec<&str> = stem.split('_').skip(1).collect();
     match conditions.as_slice() {
         [.., system, architecture]

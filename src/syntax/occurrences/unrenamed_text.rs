@@ -1,5 +1,5 @@
 //! Text that a rename does not change: comments and strings of the changed files, and files that
-//! are no code.
+//! are not code.
 
 use std::collections::BTreeMap;
 use std::time::Instant;

@@ -41,7 +41,7 @@ impl<'t> PythonModule<'t> {
     /// Returns the value that is assigned to `name`; `None` if there is no assignment.
     ///
     /// # Errors
-    /// The part of the value that is no literal, with its place.
+    /// The part of the value that is not a literal, with its place.
     pub(crate) fn constant(&self, name: &str) -> Result<Option<Value>, String> {
         let assigned = self.statements().filter_map(|statement| {
             let assignment = statement.named_child(0).filter(|inner| inner.kind() == "assignment")?;

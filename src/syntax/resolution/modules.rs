@@ -51,7 +51,7 @@ fn python(project: &Project<'_>, from: &WorkspacePath, spec: &str) -> Option<Mod
         let base = ancestors(from).nth(dots - 1)?;
         return python_at(project, &base, &path);
     }
-    // A folder that is itself a package is no place that absolute imports begin at.
+    // Absolute imports do not begin at a folder that is itself a package.
     ancestors(from).filter(|folder| !is_package(project, folder)).find_map(|base| {
         python_at(project, &base, &path).or_else(|| python_at(project, &base.join("src").ok()?, &path))
     })

@@ -45,7 +45,7 @@ impl Resolver<'_> {
         for definition in std::iter::once(*index).chain(extensions).map(|index| &source.definitions[index]) {
             for base in &definition.bases {
                 let text = source.slice(base);
-                // A keyword argument of a Python class is no base.
+                // A keyword argument of a Python class is not a base.
                 let bases = self.names_in(
                     source,
                     text.split("metaclass").next().unwrap_or(text),

@@ -188,7 +188,7 @@ pub(crate) enum HunkAnchor {
         /// The 1-based line of the old text at which it begins. A hunk without old lines is
         /// inserted behind this line; 0 is the start of the text.
         old_start: usize,
-        /// The 1-based line of the new text, as stated. For people; nothing is computed from it.
+        /// The 1-based line of the new text, as stated. Only for display.
         new_start: usize,
     },
     /// At its old lines, which are searched for.

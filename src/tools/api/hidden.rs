@@ -25,7 +25,7 @@ pub(crate) fn escape_hidden(text: &str) -> Cow<'_, str> {
 const MAX_APPROVAL_TEXT_CHARS: usize = 2_000;
 
 /// `text` in one line of limited length, with every invisible character replaced by its code point,
-/// so that approvers see all of what they approve.
+/// so that approvers see everything that they approve.
 pub(crate) fn approval_text(text: &str) -> Cow<'_, str> {
     let unseen = |character: char| character.is_control() || is_hidden(character);
     let long = text.chars().nth(MAX_APPROVAL_TEXT_CHARS).is_some();

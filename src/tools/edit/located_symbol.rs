@@ -21,7 +21,7 @@ const MAX_NAMED_PLACES: usize = 3;
 pub(super) struct LocatedSymbol {
     /// Its definition.
     pub(super) definition: Definition,
-    /// The file that contains it, as it is on disk.
+    /// The file on disk that contains it.
     pub(super) path: WorkspacePath,
     pub(super) file: TextFile,
     /// The whole definition.

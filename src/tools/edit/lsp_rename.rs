@@ -170,7 +170,7 @@ fn refusal(error: ProposalError) -> ToolError {
 }
 
 /// Notes on text that keeps the old name: comments and strings of the changed files, and files that
-/// are no code.
+/// are not code.
 async fn unrenamed_text_notes(context: &Context, proposal: &Proposal, name: &str) -> Vec<String> {
     let language_of = |path: &WorkspacePath| context.language_file_unchecked(path.clone()).ok()?.language;
     let changed: Vec<(String, WorkspacePath, String)> = proposal

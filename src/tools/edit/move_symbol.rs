@@ -95,7 +95,7 @@ const DESCRIPTION: &str = "Moves a top-level function, class or constant to anot
      JavaScript); `remaining` lists what is left to change, and the answer says what broke. For a whole file use `move`. \
      Example: {\"symbol\": \"total\", \"path\": \"src/cart.ts\", \"to\": \"src/sums.ts\"}.";
 
-/// The edit that moves `symbol` to `to`, and what it leaves.
+/// The edit that moves `symbol` to `to`, and the remaining uses.
 async fn plan_move(
     context: &Context,
     symbol: &LocatedSymbol,

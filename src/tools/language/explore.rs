@@ -1,4 +1,5 @@
-//! `explore`: a symbol with its source, its users and what it uses, in one answer of a stated size.
+//! `explore`: a symbol with its source, its users and the symbols that it uses, in one answer of
+//! limited size.
 //!
 //! The requests are those of the other language tools, sent together for the definition: hover,
 //! references, implementations, callees, outline, diagnostics. [`uses`] names the function or class

@@ -127,7 +127,7 @@ impl CommandRun {
         });
         let (sender, ended) = watch::channel(None);
         let started = Instant::now();
-        // A deadline beyond the range of the clock is no deadline.
+        // A deadline beyond the range of the clock is ignored.
         let deadline = limit.and_then(|limit| started.checked_add(limit));
         let work = {
             let (shared, stop) = (shared.clone(), stop.clone());

@@ -447,7 +447,8 @@ impl PlanChecker<'_> {
         self.overlay.node_at(place).map_err(|errno| error_from_errno(given, errno))
     }
 
-    /// Returns true if `node` is what the caller expects; otherwise records a conflict.
+    /// Returns true if `node` is in the state that the caller expects; otherwise records a
+    /// conflict.
     fn is_expected(
         &mut self,
         path: &WorkspacePath,

@@ -167,7 +167,7 @@ impl EditPlan {
         self.push(PlanOperation::Rename { from: from.clone(), to: to.clone(), expected, overwrite })
     }
 
-    /// Creates a folder at `path`, and those above it; an existing one is left as it is.
+    /// Creates a folder at `path`, and those above it; an existing one is kept.
     pub(crate) fn create_dir(&mut self, path: &WorkspacePath) -> &mut Self {
         self.push(PlanOperation::CreateDir { path: path.clone(), mode: None })
     }

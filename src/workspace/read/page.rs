@@ -88,7 +88,7 @@ impl Workspace {
     /// determine the kind of the file.
     ///
     /// # Errors
-    /// [`ReadError`] if it is missing, leads out, or is no regular file.
+    /// [`ReadError`] if it is missing, leads out, or is not a regular file.
     pub(crate) fn read_head(
         &self,
         path: &WorkspacePath,
@@ -104,7 +104,7 @@ impl Workspace {
 }
 
 impl FilePage {
-    /// Pages through a text that is no file; `name` is its name in errors.
+    /// Pages through a text that is not a file; `name` is its name in errors.
     ///
     /// # Errors
     /// None for a text in UTF-8.

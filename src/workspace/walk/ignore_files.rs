@@ -220,8 +220,8 @@ impl IgnoreFiles {
         }
     }
 
-    /// Compiles the patterns of a file in the absolute `folder`, as far as it is text; empty if
-    /// there is no file.
+    /// Compiles the patterns of a file in the absolute `folder`, up to the first line that is not
+    /// UTF-8; empty if there is no file.
     fn compile_gitignore(&self, folder: &Path, content: Option<Vec<u8>>) -> Gitignore {
         let Some(content) = content else { return Gitignore::empty() };
         let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&content);
@@ -229,7 +229,7 @@ impl IgnoreFiles {
         for line in content.split(|byte| *byte == b'\n') {
             let Ok(line) = std::str::from_utf8(line.strip_suffix(b"\r").unwrap_or(line)) else { break };
             if glob_fault(line).is_none() {
-                // A pattern that is none counts for nothing, and the others count.
+                // Invalid patterns are skipped.
                 let _not_a_pattern = builder.add_line(None, line);
             }
         }

@@ -248,7 +248,7 @@ fn late_servers(reports: &[&FileReport]) -> (Option<ServerState>, Vec<String>) {
 }
 
 /// Adds notes on aspects that servers without new findings do not check. If a file is moved or
-/// deleted, these are what it may break.
+/// deleted and imports are not checked, the verdict is lowered.
 pub(super) fn add_unchecked_notes(
     context: &Context,
     edits: &[EditedText],

@@ -1,4 +1,4 @@
-//! The check of files that an edit reaches beyond the users of what it changes.
+//! The check of files that an edit reaches beyond the users of the changed definitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -304,7 +304,8 @@ fn unasked_status(context: &Context, changed: &ChangedCode) -> ServerStatus {
     context.status("", &subject, ServerState::Ready, Instant::now())
 }
 
-/// A doubt about languages whose tests are reached but cannot be told from other functions.
+/// A doubt about languages whose tests are reached but cannot be distinguished from other
+/// functions.
 fn unknown_forms(index: &CodeIndex, walk: &ReachWalk<'_>) -> Option<Doubt> {
     let reached = walk.steps.iter().filter_map(|step| step.reached);
     let files = reached.map(|reached| &index.files[file_of(reached)]);

@@ -91,7 +91,7 @@ impl CopilotRegistration {
     }
 }
 
-/// An entry of the server's list, as far as it is used.
+/// The used fields of an entry of the server's list.
 #[derive(Debug, Deserialize)]
 struct CopilotToolEntry {
     id: String,

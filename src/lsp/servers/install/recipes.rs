@@ -55,7 +55,7 @@ impl CheckedRecipe {
         Self::with_locks(recipe)
     }
 
-    /// The recipe as it is recorded; two equal ones make the same prefix.
+    /// The recorded recipe; equal recipes make the same prefix.
     pub(crate) fn recipe(&self) -> &Recipe {
         &self.recipe
     }

@@ -1,4 +1,4 @@
-//! Reports of pip and npm on what they fetched: a mismatch with the lock, and builds from source.
+//! Reports of pip and npm on fetched packages: hash mismatches and builds from source.
 
 use super::error::InstallError;
 use super::known_failure::{KnownFailure, without_traces};

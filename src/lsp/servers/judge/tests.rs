@@ -121,7 +121,7 @@ fn manifests_that_cannot_be_read_are_a_reason_and_no_version() {
         assert!(told.contains(reason), "{told}");
         assert_eq!(pinned.missing_installation(catalogue, "typescript-language-server", None), None);
     }
-    // The newest of what the range of no lock admits.
+    // Without a lock: the newest version that the range admits.
     for (range, version) in
         [("latest", "7.0.2"), ("*", "7.0.2"), (">=4.8.4 <6.1.0", "6.0.3"), ("~5.4.0", ">=5.4.0")]
     {

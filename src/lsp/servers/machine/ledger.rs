@@ -259,7 +259,7 @@ impl MachineShare {
         mut snapshot: MachineSnapshot,
     ) -> Option<StartHold> {
         let mut own = self.own.lock();
-        // The others' records as they are, its own as it is about to be.
+        // The other processes' records are current; our own is the one about to be published.
         snapshot.records.insert(self.name().to_owned(), own.record.clone());
         let hold = snapshot.hold_of(&start_place(self.name(), id), self.limits, passed);
         if hold.is_none() {

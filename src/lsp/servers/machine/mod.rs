@@ -2,9 +2,10 @@
 //! processes of a user.
 //!
 //! Contents: the ledger (`ledger`), in which each process with servers records their memory use and
-//! its pending starts; the conclusions from it (`snapshot`), which every process computes alone and
-//! all alike; the wait of a start for its turn (`turn`, `hold`); the limits (`limits`). May use:
-//! `config`. It knows no session and ends none: the manager measures its servers, and ends its own.
+//! its pending starts; the conclusions from it (`snapshot`), which every process computes for
+//! itself, with the same result; the wait of a start for its turn (`turn`, `hold`); the limits
+//! (`limits`). May use: `config`. It knows no session and ends none: the manager measures its
+//! servers, and ends its own.
 //!
 //! Data flow: the manager writes its measurements with [`MachineShare::record_servers`] and reads
 //! the whole as a [`MachineSnapshot`]. A start takes a [`StartTurn`], which is in the ledger from

@@ -1,5 +1,5 @@
-//! Everything beside the workspace's files that the findings of a server follow from. Findings that
-//! are kept for later processes are kept together with it.
+//! The inputs of a server's findings outside the workspace's files. Stored findings are keyed by
+//! them.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -57,9 +57,9 @@ pub(crate) struct FindingsInputs {
 }
 
 impl Manager {
-    /// Returns what the findings of `server` for `root` follow from: its program, settings, trust,
-    /// variables, Python environment, and the user's settings for it. Nothing is started but an
-    /// interpreter of the user's.
+    /// Returns the inputs of the findings of `server` for `root`: its program, settings, trust,
+    /// variables, Python environment, and the user's settings for it. Starts only the user's
+    /// interpreter.
     ///
     /// `None` if the catalogue does not say what the server reads outside of the workspace
     /// (`reads-outside`), `lsp-tools install` has not installed it, it reads an environment and there
@@ -105,7 +105,7 @@ impl Manager {
     }
 }
 
-/// Hashes what the findings of a server for a root follow from.
+/// Hashes the inputs of a server's findings for a root.
 fn digest_of(
     setup: &ManagerSetup,
     (server, root): (&str, &WorkspacePath),

@@ -224,7 +224,7 @@ pub(super) fn find(
 /// catalogue's own commands name none: a file with the name of one of their words is unrelated.
 ///
 /// # Errors
-/// A sentence, if one of the files is not trusted as it is now.
+/// A sentence, if the present content of a file is not trusted.
 pub(super) fn pins(
     setup: &ManagerSetup,
     server: &str,

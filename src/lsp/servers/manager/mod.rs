@@ -169,7 +169,7 @@ pub(crate) enum SlotActivity {
     Failed {
         /// The exit or the failure.
         why: String,
-        /// The session that ended, as long as it is not replaced.
+        /// The session that ended, until it is replaced.
         last: Option<Arc<Session>>,
     },
 }
@@ -525,7 +525,7 @@ impl ManagerState {
             |slot: &Arc<ServerSlot>| slot.key.server == wanted.server && slot.key.holder.is_none();
         let mut others = self.slots().into_iter().filter(of_server);
         let (slot, session) = others.find_map(|slot| Some((slot.clone(), slot.session_taking_folders()?)))?;
-        // A folder that is no root any more would be served beside the root that it belongs to now.
+        // Without this, a folder that is no longer a root would be served twice.
         let is_root =
             |root: &WorkspacePath| self.root_of_folder(&wanted.server, root).is_none_or(|now| now == *root);
         if !session.served_roots().iter().all(is_root) {

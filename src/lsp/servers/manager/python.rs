@@ -19,7 +19,7 @@ use crate::workspace::WorkspacePath;
 
 /// The time limit of an interpreter that prints its location.
 const PYTHON_PROBE_TIMEOUT: Duration = Duration::from_secs(10);
-/// The word before what an interpreter tells.
+/// The prefix of the value that an interpreter prints.
 const VALUE_MARK: &str = "lsp-tools: ";
 
 /// The environment of a root, as its files show it.
@@ -207,7 +207,7 @@ async fn interpreter_wrapper(setup: &ManagerSetup, libraries: &Libraries) -> Res
     }
 }
 
-/// Returns the user's own interpreter itself, as it is now: the one on PATH may be a script that
+/// Returns the interpreter that the user's `python3` runs now: the one on PATH may be a script that
 /// selects another.
 pub(super) async fn base_interpreter(setup: &ManagerSetup) -> Option<PathBuf> {
     let found = python::base_interpreter(&setup.workspace)?;

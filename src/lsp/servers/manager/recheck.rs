@@ -10,7 +10,7 @@ use crate::lsp::session::live_session::Session;
 use crate::workspace::{ChangeBatch, WorkspacePath};
 
 impl ManagerState {
-    /// Ends the servers whose launch inputs have changed; the next question starts them anew.
+    /// Ends the servers whose launch inputs have changed; the next question starts them again.
     pub(super) async fn restart_where_inputs_differ(&self) {
         for slot in self.slots() {
             let Some(session) = slot.running_session() else { continue };

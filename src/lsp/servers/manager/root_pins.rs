@@ -1,4 +1,4 @@
-//! The versions that roots pin, found anew only when the files that decide them change.
+//! The versions that roots pin, cached until the files that decide them change.
 
 use std::collections::HashMap;
 

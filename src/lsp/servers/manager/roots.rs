@@ -328,7 +328,7 @@ mod tests {
         put("go/go.work", "go 1.24\n");
         put("go/lib/go.mod", "module lib\n");
         assert_eq!(root("gopls", "go/lib/lib.go").as_deref(), Some("go"));
-        // A file that is looked into counts as it is now.
+        // The present content of a marker file counts.
         let roots = RootCache::default();
         let server = &Catalogue::built_in().servers[typescript];
         let path = workspace.path(Path::new("web/api/a.js")).unwrap();

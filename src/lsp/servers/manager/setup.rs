@@ -46,8 +46,7 @@ pub(crate) struct ManagerSetup {
 }
 
 impl ManagerSetup {
-    /// Returns the pin of a program of the project, which its owner has allowed exactly as it is.
-    /// `None` if it may not run.
+    /// Returns the pin of a program of the project; `None` if its present content is not trusted.
     pub(super) fn pin(&self, program: &Path) -> Option<FilePin> {
         let pin = self.trusted.then(|| self.trust.pin(&self.trusted_root, program));
         pin?.ok()?.ok()

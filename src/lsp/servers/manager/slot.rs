@@ -316,8 +316,8 @@ impl ServerSlot {
 }
 
 impl SlotState {
-    /// Records that the server ended, or failed to start. A missing program is no failed start: it
-    /// may be installed at any moment, and a search for it is cheap.
+    /// Records that the server ended, or failed to start. A missing program is not a failed start:
+    /// it may be installed at any moment, and a search for it is cheap.
     fn record_failure(&mut self, why: SessionUnavailable) {
         let SessionUnavailable::Failed { server, detail } = why else {
             self.phase = SlotPhase::Down { until: Instant::now(), why };

@@ -14,7 +14,7 @@ const MAX_KEPT_ITEMS: usize = 5_000;
 /// A result of any type, with its number of items.
 type KeptResult = (Arc<dyn Any + Send + Sync>, usize);
 
-/// The results about one state of the tree, by what was asked.
+/// The results about one state of the tree, by question.
 #[derive(Debug, Default)]
 pub(super) struct TreeResults(Mutex<(u64, HashMap<String, KeptResult>)>);
 

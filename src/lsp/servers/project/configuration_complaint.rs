@@ -58,7 +58,7 @@ impl Session {
         Some(format!("{name} does not report whether it accepts the settings in {}", marker.file()))
     }
 
-    /// Finds out what limits answers about `path`, before an answer is judged: the server's
+    /// Determines the limits of answers about `path` before an answer is judged: the server's
     /// findings in the configuration, and whether the file belongs to the project.
     pub(crate) async fn find_limits(&self, path: &WorkspacePath, deadline: Instant) {
         self.await_configuration_findings(path, deadline).await;

@@ -41,7 +41,7 @@ pub(crate) struct ProjectMemberships {
 }
 
 impl ProjectMemberships {
-    /// Clears what files of settings may have changed.
+    /// Clears the entries that a changed settings file may affect.
     pub(super) fn forget(&self) {
         self.files.lock().clear();
         self.scopes.lock().clear();

@@ -1,7 +1,7 @@
 //! The part of a project that a server covers, and the project's objections and settings.
 //!
-//! [`project_coverage`] has roots and files of a server, [`project_membership`] the files that a
-//! project leaves out (kept in [`known_memberships`]), and [`compile_commands`] those of a
+//! [`project_coverage`] has the roots and files of a server, [`project_membership`] the files that
+//! a project leaves out (kept in [`known_memberships`]), and [`compile_commands`] those of a
 //! compilation database. [`check_scope`] has the files that a command line would check, and
 //! [`source_roots`] the folders in which packages start. A [`shortfall`] or a
 //! [`configuration_complaint`] lowers the verdict of the server's answers.

@@ -21,7 +21,7 @@ pub(crate) struct Libraries {
     pub(crate) environment: PathBuf,
     /// The folders, in the order of `sys.path`.
     pub(crate) folders: Vec<PathBuf>,
-    /// The version of its Python, as far as it is known.
+    /// The version of its Python, if known.
     pub(crate) version: Option<(u8, u8)>,
     /// The folders that path files name outside the workspace and the environment; they are left
     /// out.

@@ -157,7 +157,7 @@ fn allowed_environment(
     PythonEnvironment::from_folder(folder, origin)
 }
 
-/// The interpreter on the user's PATH that is no program of the project.
+/// The interpreter on the user's PATH, unless it is a program of the project.
 pub(crate) fn base_interpreter(workspace: &Workspace) -> Option<PathBuf> {
     let path = ProgramPath::of_user(workspace);
     ["python3", "python"].into_iter().find_map(|name| path.find(name))

@@ -80,7 +80,7 @@ pub(crate) fn inspect_object(folder: &FolderHandle, name: &OsStr, limit: u64) ->
         }
         FileType::Directory => SeenObject::Directory(InodeIdentity::from_stat(&stat)),
         FileType::Symlink => {
-            // An object that is no link any more is an invalid argument.
+            // An object that is no longer a link is an invalid argument.
             let gone = |errno| if errno == Errno::INVAL { Errno::STALE } else { errno };
             let target = readlinkat(folder, name, Vec::new()).map_err(gone)?.into_bytes();
             SeenObject::Link(SeenLink { identity: InodeIdentity::from_stat(&stat), target })

@@ -17,7 +17,7 @@ impl Workspace {
     /// Removes the empty regular files and empty folders among `paths`.
     ///
     /// # Errors
-    /// The error of the operating system; a missing path is no error.
+    /// The error of the operating system; a missing path is not an error.
     pub(crate) fn remove_empty_entries(&self, paths: &[WorkspacePath]) -> std::io::Result<()> {
         paths.iter().try_for_each(|path| match self.remove_empty_entry(path) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),

@@ -97,7 +97,7 @@ fn write(bench: &Bench, operation: u64) -> bool {
     };
     match done {
         Ok(()) => true,
-        // The other program's exchange must cause neither a fault of ours nor one of the system.
+        // The other program's exchange must cause no error of ours or of the system.
         Err(error @ (EditError::Journal { .. } | EditError::Io { .. } | EditError::Unfinished { .. })) => {
             panic!("{error}")
         }
