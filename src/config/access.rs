@@ -4,8 +4,8 @@
 //! [permissions]
 //! profile = "edit"               # core, lsp, read-only, edit, all
 //! allow = ["bash(git status)"]   # runs without asking
-//! ask = ["effect:edit(/docs)"]   # someone has to say yes
-//! deny = ["read(.env)"]          # never, by no tool that reads or edits
+//! ask = ["effect:edit(/docs)"]   # needs approval
+//! deny = ["read(.env)"]          # denied to all tools that read or edit
 //! available = ["lsp_*", "read"]  # only these
 //! excluded = ["lsp_rename"]      # none of these
 //!

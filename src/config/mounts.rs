@@ -8,12 +8,12 @@
 //! type = "stdio"                 # or "local"; may be left out
 //! command = "npx"
 //! args = ["-y", "@modelcontextprotocol/server-filesystem", "docs"]
-//! env = {DEBUG = "1"}            # as it stands here: nothing is filled in
+//! env = {DEBUG = "1"}            # literal: no variables are expanded
 //! cwd = "tools"                  # relative to the workspace
 //! tools = ["*"]                  # or the names of some; none with []
 //! timeout = 30_000               # milliseconds, for a start and for each call
 //!
-//! [mcp.servers.issues]           # a server that is there already
+//! [mcp.servers.issues]           # a running server
 //! type = "http"
 //! url = "https://example.com/mcp"
 //! headers = {Authorization = "Bearer …"}

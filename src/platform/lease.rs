@@ -2,8 +2,9 @@
 //!
 //! A process that opens the file for writing, or truncates it, waits until the lease is returned,
 //! which happens when the last descriptor of the open file is closed. After
-//! `/proc/sys/fs/lease-break-time` (normally 45 seconds) the kernel takes the lease back (fcntl(2),
-//! "Leases"). A program that runs by then cannot be written to for as long as it runs.
+//! `/proc/sys/fs/lease-break-time` (normally 45 seconds) the kernel revokes the lease (fcntl(2),
+//! "Leases"). A program that runs by then stays protected, because the kernel refuses writes to
+//! running programs.
 //!
 //! The code is unsafe: neither the standard library nor rustix supports leases.
 

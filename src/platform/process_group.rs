@@ -1,4 +1,4 @@
-//! A started process with all that it starts, which is ended as one.
+//! A started process with all its descendants, which are ended together.
 //!
 //! On Unix it is a process group, whose leader may be a supervisor that ends the processes below
 //! it. On Windows it is a job, which the system ends with the process that holds it.

@@ -1,5 +1,4 @@
-//! Names of tools: patterns with `*` for any part, and the names by which models of other programs
-//! know a tool.
+//! Names of tools: patterns with `*` for any part, and the names of tools in other programs.
 
 use std::borrow::Cow;
 

@@ -1,11 +1,11 @@
 //! The check whether a process descends from one of our supervisors, as commands of `bash`,
-//! language servers, hooks and runners do. No server of ours accepts such processes, because they
-//! would escape the sandbox, the rules and the agent's rights that they run under.
+//! language servers, hooks and runners do. Our servers refuse such processes, because they would
+//! escape their sandbox, rules and agent's rights.
 //!
 //! They cannot leave their supervisor, because orphans become its children. But they choose when
 //! their processes end, so a walk up may find a parent gone, or another process under its number.
-//! Only confirmed steps count. If a step cannot be confirmed, the walk begins anew, and if that
-//! does not help, the answer is [`Descent::Unknown`].
+//! Only confirmed steps count. If a step cannot be confirmed, the walk starts again; if that fails
+//! too, the result is [`Descent::Unknown`].
 
 use crate::platform::files::AsFd;
 use crate::platform::peer::PeerHandle;

@@ -21,8 +21,8 @@
 //! The sandbox does not restrict reading, nor Unix sockets (a container engine's socket is a way
 //! out), nor changes of the mode, owner, times or attributes of files outside that their user may
 //! make: Landlock has no rule for these. A folder inside a writable one cannot be excluded from it.
-//! Changes that a command makes to the project's own `.lsp-tools` have no effect because of
-//! [trust](crate::config::TrustStore), which holds for the content that its owner has seen.
+//! Changes that a command makes to the project's own `.lsp-tools` have no effect:
+//! [trust](crate::config::TrustStore) covers only the content that its owner has seen.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -1,5 +1,5 @@
 //! The queue of messages to the other side's input. A sender writes into the pipe itself; the
-//! writer task handles only the rest that the pipe does not take at once.
+//! writer task writes the rest if the pipe is full.
 
 use std::collections::VecDeque;
 use std::io;

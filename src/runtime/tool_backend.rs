@@ -1,7 +1,7 @@
 //! The backend of a door with a foreign protocol: it lists the tools and carries out the calls.
 //!
-//! Such a door has its own runtime for data read from files (rules, settings, the root). It leaves
-//! to the backend everything that needs language servers, mounted servers, or the session's
+//! Such a door has its own runtime for data read from files (rules, settings, the root). The
+//! backend does everything that needs language servers, mounted servers, or the session's
 //! approvals: [`LocalBackend`], or the daemon's runtime behind a connection.
 
 use futures::future::BoxFuture;

@@ -1,7 +1,7 @@
 //! Actions of users that are not tools: installing servers, trusting a project.
 //!
 //! Rules can deny them by name (`install`, `trust`), and the audit log records them. Hooks do not
-//! run: a changed hooks file would keep its owner from trusting it again.
+//! run: otherwise a changed hooks file would prevent `trust` itself.
 
 use serde_json::{Value, json};
 

@@ -1,11 +1,11 @@
-//! The change feed: files that changed on disk, whichever process changed them.
+//! The change feed: files that changed on disk, by any process.
 //!
-//! One thread sets the watches up and ends; after that nothing runs in between:
-//! [`ChangeFeed::drain`] asks the kernel, which queued every event before the write that caused it
+//! One thread sets up the watches and ends; after that nothing runs between calls.
+//! [`ChangeFeed::drain`] reads the kernel's queue, which has every event before the causing write
 //! returned. Events only name the places to examine; the changes are the differences between a
 //! remembered snapshot and the disk. So a file that was deleted and written again counts as
-//! changed, one that was created and deleted does not count, and a lost event costs a scan of the
-//! tree, not an answer.
+//! changed, and one that was created and deleted does not count. After a lost event the tree is
+//! scanned.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

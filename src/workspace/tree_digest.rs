@@ -1,4 +1,4 @@
-//! Digests of trees of files. Programs that read trees with the same digest find the same.
+//! Digests of trees of files: checkers have the same findings in trees with the same digest.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
 //! A name that several symbols share: the one at the top level is chosen, else the error lists
-//! them, each with its place.
+//! their places.
 
 use std::time::Instant;
 

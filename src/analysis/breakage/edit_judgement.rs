@@ -1,5 +1,5 @@
-//! The judgement of an edit: its verdict, and the diagnostics that it added and removed or the
-//! reason why they are not known.
+//! The judgement of an edit: its verdict, and the added and removed diagnostics or the reason for
+//! their absence.
 //!
 //! Every answer of an edit holds one, so no tool can leave it out.
 

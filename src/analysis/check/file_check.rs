@@ -1,4 +1,4 @@
-//! The check of one file by each of its servers, or by its syntax tree where there is none.
+//! The check of one file by each of its servers, or by its syntax tree if it has none.
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! Files of a folder that a project's settings exclude from a server's check, as its command line
 //! does.
 //!
-//! A file that is given by name is checked in any case, and the answer says that the settings leave
-//! it out. The same holds for the files of a folder within a project: `include` does not count
-//! there, nor an `exclude` that contains the folder. The command lines do the same.
+//! A file that is given by name is always checked, and the answer says that the settings exclude
+//! it. In a given folder within a project, `include` and an `exclude` that contains the folder do
+//! not count. The command lines do the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 

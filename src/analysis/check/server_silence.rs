@@ -9,12 +9,12 @@ use tokio::time::Instant;
 
 use super::stored_reports::ServerAtRoot;
 
-/// The number of files without an answer from which on a server may count as silent.
+/// The minimum number of unanswered files until a server may count as silent.
 const MIN_SILENT_FILES: usize = 8;
-/// The time without an answer until a server counts as silent, in time limits of a file.
+/// The time without an answer until a server counts as silent, as a multiple of the limit per file.
 const SILENCE_LIMITS: u32 = 3;
-/// The shortest and the longest such time: short limits give a slow server no chance, and long ones
-/// make the wait longer than it helps.
+/// The shortest and the longest such time: a shorter one would fail slow servers, a longer one
+/// would wait in vain.
 const SILENCE: RangeInclusive<Duration> = Duration::from_secs(10)..=Duration::from_secs(45);
 
 /// Records which servers have answered during one check.

@@ -1,7 +1,7 @@
 //! The private folder of daemons' sockets and locks.
 //!
 //! The checks (owner, mode, not a link) apply to the open folder, and every name is resolved
-//! through it. So nothing that replaces the path in between is ever used.
+//! through it. So a folder that replaces it at its path is never used.
 
 use std::fs::{File, TryLockError};
 use std::io;

@@ -1,7 +1,7 @@
 //! The identity of a daemon: workspace, binary, and part of the environment.
 //!
-//! Two commands share a daemon if they agree in all three. The part of the environment is the
-//! variables that language servers and our own folders depend on.
+//! Two commands share a daemon if they agree in all three. The part of the environment consists of
+//! the variables that language servers and our own folders depend on.
 
 use std::ffi::{OsStr, OsString};
 use std::io;

@@ -202,8 +202,8 @@ async fn try_connections(
     result.map(Ok)
 }
 
-/// Returns the allowed time without a message for a command with a time limit: slightly longer than
-/// that limit.
+/// Returns the allowed time without a message: the command's time limit with a grace period, at
+/// most [`DAEMON_SILENCE_TIMEOUT`].
 fn silence_limit(preamble: &Preamble) -> Duration {
     let limit = preamble.timeout_ms.map(|limit| Duration::from_millis(limit) + COMMAND_SILENCE_GRACE_PERIOD);
     limit.map_or(DAEMON_SILENCE_TIMEOUT, |limit| limit.min(DAEMON_SILENCE_TIMEOUT))

@@ -1,5 +1,5 @@
 //! `[chats]`: the access of agents to the user's chats, and the folders that hold them. Only the
-//! user's own settings count: chats are private, and a project must not be able to have them read.
+//! user's own settings count: chats are private, and a project must not expose them.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! `[servers]`: the resource limits of running servers, in one workspace and on the whole machine.
 //!
-//! Limits that all workspaces share come only from the user's own settings: a project must not be
-//! able to take the machine for itself.
+//! Limits that all workspaces share come only from the user's own settings: a project must not
+//! claim the whole machine.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! `[fetch]` and `[library-docs]`: requests of tools to other machines.
 //!
-//! The keys decide the destination of text of this machine, so a project's values need trust.
+//! The keys decide where text of this machine is sent, so a project's values need trust.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! The rule by which a server shows that it does not count a file to any project.
+//! The rule by which a server shows that a file belongs to no project.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! The start of a server in a project that is not trusted, and its disadvantages.
+//! The start of a server in an untrusted project, and the loss of completeness.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,8 @@
-//! Files of a state folder that count only while their writer lives: the kernel releases their lock
-//! when it dies.
+//! Files of a state folder that are valid only while their writer lives: the kernel releases their
+//! lock when it dies.
 //!
-//! A new version is locked before it replaces the old one, so the file of that name is locked at
-//! every moment of its writer's life. A reader that gets the lock has found the file of a dead
-//! process, and removes it.
+//! A new version is locked before it replaces the old one, so the file is always locked while its
+//! writer lives. A reader that gets the lock has found the file of a dead process, and removes it.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};

@@ -1,9 +1,9 @@
 //! The background check of a server: a checker of the whole project, whose findings it pushes
 //! beside its answers.
 //!
-//! rust-analyzer runs `cargo check` like that, on the files on disk. Such a server reports no
-//! findings for a text that its checker has not read yet. So a check is started for each state of
-//! the project about which a question arrives, and its end is awaited.
+//! An example is rust-analyzer with `cargo check`, which reads the files on disk. Such a server
+//! reports no findings for a text that its checker has not read. So a question starts a check of
+//! the present state of the project, and waits for its end.
 
 use std::time::Duration;
 

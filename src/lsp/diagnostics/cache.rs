@@ -1,4 +1,4 @@
-//! The cache of findings in files as they are on disk.
+//! The cache of findings in the files on disk.
 
 use std::collections::HashMap;
 

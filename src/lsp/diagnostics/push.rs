@@ -22,8 +22,8 @@
 //! 7. There is no push, or it is of an older text: wait; at the deadline: `no_data`.
 //!
 //! An answer accepted after silence states this; for a server that was not measured it is
-//! `partial`. A push that was taken, but may hold findings of before the project was loaded, is
-//! replaced by the next that cannot, or holds after silence.
+//! `partial`. An accepted push may contain findings from before the project was loaded. Such a push
+//! is replaced by the next one from after that time, or stands after silence.
 
 use std::time::Duration;
 

@@ -1,9 +1,8 @@
 //! The relay of questions about documents outside the workspace: the source of a library that a
 //! definition led to, or unsaved documents.
 //!
-//! They are not ours to read, so their text is the editor's own, and they are not kept in step with
-//! anything. A caller that asks about one locks it for the time of the question, and first sends
-//! its own text of it to the server.
+//! They are not read from disk: their text is the editor's own. A question about one locks the
+//! document, and first sends the caller's text to the server.
 
 use serde_json::{Value, json};
 use tokio::time::Instant;

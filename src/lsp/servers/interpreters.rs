@@ -1,6 +1,6 @@
-//! Programs that servers need beside themselves (`node`, `java`), where PATH lacks them.
+//! Programs that servers need (`node`, `java`), found if PATH lacks them.
 //!
-//! PATH lacks them in hosts that a desktop starts. The path that was recorded when the server was
+//! This happens in hosts that a desktop starts. The path that was recorded when the server was
 //! installed is used, else the PATH of the user's login shell.
 
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! Decoding of a server's JSON to the types of `model`, element by element. One malformed element
-//! never costs the others.
+//! Decoding of a server's JSON to the types of `model`, element by element. A malformed element is
+//! dropped without the others.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;

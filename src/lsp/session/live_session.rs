@@ -1,6 +1,6 @@
 //! One initialized server for one root: its start, its state, its notifications, and its end. It
-//! holds the data for all operations, and imports only that: `ask`, `document_sync`, `view_switch`,
-//! `reload` and others import this file, and add their methods.
+//! holds the data for all operations, and imports none of them: `ask`, `document_sync`,
+//! `view_switch`, `reload` and others import this file, and add their methods.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -116,7 +116,7 @@ pub(crate) struct Session {
     pub(super) unseen_changes: UnseenChanges,
     /// The switches of the session between callers with texts of their own.
     pub(crate) contention: Mutex<ViewContention>,
-    /// The shortfall, with a number that is counted up each time that it is to be examined anew.
+    /// The shortfall, with a counter of the requests to examine it again.
     pub(super) shortfall: Mutex<(u64, Shortfall)>,
     /// The compiler, checker or linter that it runs.
     pub(crate) judge: OnceLock<SessionJudge>,

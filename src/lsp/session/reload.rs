@@ -1,9 +1,8 @@
-//! Notification of a server about changes on disk, and a reload if it does not notice them by
-//! itself.
+//! Notification of a server about changes on disk, and a reload if it misses them.
 //!
-//! The necessary steps are a rule of the catalogue
-//! ([`ReloadRule`](crate::config::spec::ReloadRule)). They are done right before the next question,
-//! so that many changes cost one reload, and idle servers cost none.
+//! The catalogue defines the necessary steps ([`ReloadRule`](crate::config::spec::ReloadRule)).
+//! They are done right before the next question, so that many changes cause one reload, and idle
+//! servers none.
 
 use std::time::{Duration, Instant as Clock};
 

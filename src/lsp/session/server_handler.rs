@@ -2,10 +2,10 @@
 //! `SessionState`.
 //!
 //! Requests go through async-lsp's router, whose methods are those of lsp-types. Their params stay
-//! JSON: servers send values that the types do not allow (a `scopeUri` that is no URI,
-//! registrations with more members), and one odd element must not cost the others. Notifications
-//! bypass the router: any of them can be the catalogue's sign that a server is ready, and those of
-//! diagnostics are read with a limit.
+//! JSON: servers send values that the types do not allow (a `scopeUri` that is not a URI,
+//! registrations with more members), and one invalid element must not invalidate the others.
+//! Notifications bypass the router: any of them can be the catalogue's sign that a server is ready,
+//! and those of diagnostics are read with a limit.
 
 use std::future::ready;
 use std::sync::Arc;

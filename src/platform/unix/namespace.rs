@@ -1,13 +1,13 @@
-//! A process namespace for one command. The kernel ends all its processes in one act when the first
-//! of them ends, however fast they fork. The processes can only name each other, so they cannot
-//! signal, slow down or take files from any other.
+//! A process namespace for one command. When its first process ends, the kernel ends all others at
+//! once, even if they keep forking. The processes see only each other, so they cannot signal, slow
+//! down or take files from others.
 //!
-//! A namespace takes root's power to mount, since `/proc` has to show the same processes. An
-//! ordinary user could have that power in a user namespace, but there the files of all other users,
-//! root's too, belong to no known user: ssh then refuses the machine's own configuration, and git
-//! the repositories of others. A control group could be ended in one act as well, but joining one
-//! takes up to 10 ms, because the kernel waits for all processors. Without that power, a command is
-//! therefore ended round by round ([`supervisor`](crate::process::supervisor)).
+//! A namespace needs root's right to mount, since `/proc` has to show the same processes. An
+//! ordinary user would have that right in a user namespace. But there the files of all other users,
+//! including root, have no known owner: ssh then refuses the machine's configuration, and git the
+//! repositories of others. A control group could also be ended at once, but joining one takes up to
+//! 10 ms, because the kernel waits for all processors. Without that right, a command is therefore
+//! ended in rounds ([`supervisor`](crate::process::supervisor)).
 
 #[cfg(linux_kernel)]
 pub(crate) use linux::{make, show};

@@ -1,4 +1,4 @@
-//! The names that Windows gives another meaning.
+//! Names with a special meaning on Windows.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Texts of Windows as bytes: UTF-8, in which an unpaired surrogate has three bytes.
+//! Windows strings as bytes: UTF-8, in which an unpaired surrogate has three bytes.
 
 use std::ffi::{OsStr, OsString};
 

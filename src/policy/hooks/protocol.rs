@@ -1,8 +1,7 @@
 //! The input and output of hooks in hooks files: the Copilot command line's words and Claude's.
 //!
-//! The two programs continue if a hook gives no answer (timeout, not found). This crate does not: a
-//! call whose hook failed does not run. Output that is not an object is neither an answer nor an
-//! objection; the exit status decides.
+//! The two programs continue if a hook fails (timeout, not found). Here the call does not run then.
+//! If the output is not an object, the exit status decides.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

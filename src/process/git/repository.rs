@@ -1,4 +1,4 @@
-//! The repository of a folder, with a check that no other repository is disguised as it.
+//! The repository of a folder, with a check that its pointers lead to no other repository.
 //!
 //! The `.git` of a hostile folder may point at any repository of the user: as a link, as a file
 //! that names a directory, by a `commondir`, by links among its data. Each such pointer is followed

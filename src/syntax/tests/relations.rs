@@ -1,4 +1,4 @@
-//! Relations between names: calls, derivation, overriding, and names that are merely equal.
+//! Relations between names: calls, derivation, overriding, and mere equality.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! `memory`: notes that outlive a session, by name, of the user and not of one workspace.
+//! `memory`: named notes of the user that outlive a session, for all workspaces.
 //!
 //! The notes were written by a model that may have read hostile text, and are read in other
 //! workspaces. They are data, not settings, and this program never acts on their content.

@@ -8,10 +8,10 @@
 //!  "workspace": "/…", "session": "…", "depth": 1}
 //! ```
 //!
-//! `tools` are the names of the tools that it may use, `null` for all that its caller may use. It
-//! prints its summary as text, or as `{"summary": "…"}`, or `{"error": "…"}`. Each line of its
-//! standard error is logged as an event. If it calls tools of this workspace, it does so in the
-//! named session, as the agent in `LSP_TOOLS_AGENT`: the chain of agents from the first to itself
+//! `tools` are the names of the permitted tools, or `null` for all tools of its caller. It prints
+//! its summary as text, or as `{"summary": "…"}`, or `{"error": "…"}`. Each line of its standard
+//! error is logged as an event. If it calls tools of this workspace, it does so in the named
+//! session, as the agent in `LSP_TOOLS_AGENT`: the chain of agents from the first to itself
 //! (`lead/researcher`), so that delegation never widens an agent's rights.
 
 mod run;

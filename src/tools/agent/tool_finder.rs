@@ -1,4 +1,4 @@
-//! `tools`: the tools that a caller may call beside those that its list shows, and calls of them.
+//! `tools`: the callable tools that the caller's list does not show, and calls of them.
 //!
 //! Hosts let their models call listed tools only. A call of `tools` with `arguments` is therefore a
 //! call of the tool that it names. The runtime replaces it before any rule, hook or audit entry

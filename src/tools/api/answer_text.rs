@@ -3,7 +3,7 @@
 //! | in the answer | in the text |
 //! |---|---|
 //! | `"count": 3` | `count: 3` |
-//! | a text of several lines | its name on a line, and the text as it is |
+//! | a text of several lines | its name on a line, and the unchanged text |
 //! | a range | `4:2-4:9`; every position in the text is 1-based |
 //! | an object with a path and a position | `src/app.py:4:2` (or `4:2-9`), then its other fields |
 //! | the places of a file | its path, then `4:2` and the source line of each place |
@@ -11,12 +11,12 @@
 //! | a list | one line for each item |
 //! | new findings of an edit | by file, like findings; `the same` for a repeated message |
 //! | the reason that an edit was not compared | the reason alone |
-//! | Markdown of a hover | as it is, without the fence around the signature |
+//! | Markdown of a hover | unchanged, without the fence around the signature |
 //! | a ready server, `ok`, a URI beside its path | nothing |
 //! | a complete verdict | one word |
 //! | of an edit: fields shown by the diff, unchanged counts, the files if complete | nothing |
 //! | the count of items that are all listed | nothing |
-//! | the symbol asked about | its place, if the question did not give it |
+//! | the queried symbol | its place, if the question did not give it |
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Names of arguments in other programs, put into the words of a tool's schema before the schema
+//! Names of arguments in other programs, renamed to those of a tool's schema before the schema
 //! checks them.
 //!
 //! A field unknown to the schema is renamed if its spelling differs only in style (`filePath`,

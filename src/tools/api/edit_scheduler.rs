@@ -1,11 +1,11 @@
 //! The scheduler of edits: those of the same files run one after the other, in order of arrival.
 //!
 //! An edit holds a [`Claim`] from before it reads its files until its answer is complete. A waiting
-//! edit holds nothing that an earlier one could need, so edits cannot deadlock. An edit that needs
-//! more than it holds, and cannot get it at once, releases everything and queues again.
+//! edit holds no file that an earlier one needs, so edits cannot deadlock. An edit that needs a
+//! further file, and cannot get it at once, releases everything and queues again.
 //!
-//! Other processes and programs are outside this order. The contents of the files show if they
-//! changed since an edit was planned.
+//! Other processes are outside this order: their changes are detected by comparing the files'
+//! contents with those of the plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

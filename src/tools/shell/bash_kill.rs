@@ -1,4 +1,4 @@
-//! `bash_kill`: the end of a background command with all that it started.
+//! `bash_kill`: ends a background command with all its descendants.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

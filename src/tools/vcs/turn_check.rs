@@ -1,5 +1,5 @@
 //! The check of an agent's turn for hooks of hosts: a form of `lsp_changes` that models do not see.
-//! Rules hold for it as for every call, and the audit log records it.
+//! Rules and the audit log apply to it, as to every call.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! Control paths: files that decide which programs run or which calls are allowed. One list serves
 //! the guard of edits ([`guard`](super::guard)) and the rules.
 //!
-//! Paths are compared like on the most tolerant file system: without regard to case, to ignored
-//! characters, and to endings that it strips from names.
+//! Paths are compared as on the most tolerant file system: ignoring case, ignored characters, and
+//! endings that some systems strip from names.
 
 use std::ffi::OsStr;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Registration of the offer in one batch, and its withdrawal.
 //!
-//! The server refuses a batch for one invalid tool. If our own checks pass such a tool, the
+//! The server refuses a batch for one invalid tool. If our own checks miss such a tool, the
 //! pointers in the server's error (`/tools/3/…`) name it: it is removed and reported, and the rest
 //! is sent again. The response lists all tools for a model, ours and the server's own, and is
 //! compared with the request by id.

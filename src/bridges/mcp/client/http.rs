@@ -1,7 +1,7 @@
-//! Streamable HTTP to a remote MCP server, without redirects.
+//! Streamable HTTP to a remote MCP server, without redirects, so that headers are sent only to
+//! their own address.
 //!
-//! So headers never reach another address than their own. Private addresses are refused unless the
-//! settings name them.
+//! Private addresses are refused unless the settings name them.
 
 use std::collections::{BTreeMap, HashMap};
 

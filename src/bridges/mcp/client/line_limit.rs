@@ -1,7 +1,7 @@
 //! A pipe with a limit on the length of lines.
 //!
-//! The transport drops a line that is too long and reads on, so the receiver of its content would
-//! wait in vain. Here such a line ends the connection, which fails all pending requests at once.
+//! The transport drops a line that is too long, so its receiver would wait in vain. Here such a
+//! line ends the connection, and all pending requests fail at once.
 
 use std::io;
 use std::pin::Pin;

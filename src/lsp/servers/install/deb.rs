@@ -1,10 +1,9 @@
 //! Debian packages without the system's package manager. They are fetched from the named suite,
 //! checked against the keyring of the system's own archive, and unpacked into the private prefix.
-//! Nothing is installed, no script of a package runs.
+//! Nothing is installed, and no script of a package runs.
 //!
-//! `apt-get` works with lists and a cache of its own there, so that the system's stay unchanged and
-//! no privileges are needed. Dependencies of a package are not fetched: recipes name packages that
-//! run by themselves.
+//! `apt-get` uses its own lists and cache there, so the system stays unchanged and no privileges
+//! are needed. Dependencies are not fetched: recipes name packages that run without them.
 
 use std::fs;
 use std::io;

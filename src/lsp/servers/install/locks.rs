@@ -1,8 +1,8 @@
 //! The locks of pip and npm recipes: every dependency pinned with its hash. They are the files of
 //! `locks/`, compiled in.
 //!
-//! A recipe's packages are locked if a lock is for exactly these, from any recipe. Another version
-//! has no lock, and neither has a machine for which the lock knows no build.
+//! A recipe's packages are locked if some recipe has a lock for exactly these versions. The lock
+//! does not cover machines for which it lists no build.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,6 +1,5 @@
 //! Packages in a folder, for machines without a network: `pip/` has the files of pip, `npm/` a
-//! cache of npm. The locks of this program verify them when they are installed, as they verify those
-//! of a registry.
+//! cache of npm. The locks verify them during installation, like packages of a registry.
 
 use std::path::PathBuf;
 

@@ -1,7 +1,6 @@
-//! The folder of one server's installations: `<data>/servers/<key>/{current -> NAME, NAME, …}`. An
-//! installation is made in a folder of its own, under a name never used before: programs of an
-//! interrupted one may go on writing for a moment after their parent was killed. `current` is
-//! switched to it when it is complete.
+//! The folder of one server's installations: `<data>/servers/<key>/{current -> NAME, NAME, …}`.
+//! Each installation is made in a new folder with an unused name, because programs of an
+//! interrupted one may still write for a moment. `current` is switched to it when it is complete.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};

@@ -61,8 +61,8 @@ struct SlotUsage {
 }
 
 /// Stops servers, least recently used first, until the resident memory of all of them is within the
-/// budget. The last used one is never stopped, nor any that was used lately: it would only be
-/// restarted, and read the project anew.
+/// budget. The last used one, and any that was used lately, is never stopped: it would only be
+/// restarted and read the project again.
 async fn keep_budget(shared: &ManagerState) {
     let settings = &shared.setup.settings.servers;
     let (budget, kept) = (settings.memory_budget(), MEMORY_STOP_GRACE_PERIOD.min(settings.idle_stop() / 10));

@@ -1,6 +1,5 @@
-//! Inputs of a server's start that files of the project decide. Beside the text that the server is
-//! notified of, these are an environment with its packages, a build file, and settings. When one of
-//! them changes, a server that would not notice by itself is restarted
+//! Inputs of a server's start from files of the project: an environment with its packages, a build
+//! file, and settings. When one changes, a server that would not notice is restarted
 //! ([`recheck`](super::recheck)).
 
 use std::collections::BTreeSet;

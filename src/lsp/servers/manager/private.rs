@@ -1,5 +1,5 @@
-//! A server for one caller alone. If two callers hold texts over the same files and alternate all
-//! the time, a second server serves both better than switching one.
+//! A server for one caller alone. If two callers with unsaved texts of the same files keep
+//! alternating, a second server is faster than switching one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! The part of a project that a server covers: its roots, the files that it knows, and those that
-//! concern it.
+//! The part of a project that a server covers: its roots, known files, and relevant files.
 
 use lsp_types::notification::DidChangeWorkspaceFolders;
 use lsp_types::{DidChangeWorkspaceFoldersParams, WorkspaceFoldersChangeEvent};

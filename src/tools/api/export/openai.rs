@@ -1,6 +1,6 @@
-//! OpenAI's functions. Strict ones get arguments that always fit, for a price: every property is
-//! required (an optional one may be `null`), every object is closed, and few keywords are known. A
-//! schema that cannot be expressed so is exported as not strict.
+//! OpenAI's functions. Arguments of strict ones always match, but every property is required (an
+//! optional one may be `null`), every object is closed, and few keywords are supported. Other
+//! schemas are exported as not strict.
 
 use serde_json::{Map, Value, json};
 

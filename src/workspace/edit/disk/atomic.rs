@@ -1,5 +1,4 @@
-//! The single steps on the disk, each of which happens wholly or not at all, even if the process is
-//! killed in it.
+//! The single steps on the disk, each of them atomic even if the process is killed.
 //!
 //! A new content is staged in a temporary file beside its place and exchanged with the old one. The
 //! old file stays available, with all its attributes, until the whole transaction is over. A write

@@ -1,7 +1,6 @@
 //! Open handles of the folders that a transaction works in.
 //!
-//! Work that was begun in a folder is finished in the same one, even if its name now belongs to
-//! another folder.
+//! Work ends in the folder in which it began, even if another folder now has its name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;

@@ -3,7 +3,8 @@
 //!
 //! An entry is a folder with the record and the old contents. Its name shows the progress of the
 //! transaction: `N.begun` until all steps are done, `N.done` until their temporary files are
-//! removed, `N` after that. Each change of name is one rename, so an entry is never in between.
+//! removed, `N` after that. Each change of name is one rename, so an entry is always in one of
+//! these states.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};

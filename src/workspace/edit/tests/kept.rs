@@ -1,4 +1,4 @@
-//! Preservation of everything that an edit does not concern: all but the edited bytes.
+//! Preservation of everything but the edited bytes.
 
 use std::sync::Arc;
 
