@@ -373,7 +373,7 @@ pub(super) async fn run_in_runtime(runtime: &Runtime, invocation: CliInvocation<
     reply
 }
 
-/// Returns true if a line is a message of ours and not text of a file. It may begin with a colour.
+/// Returns true if a line is our message and not text of a file. It may begin with a colour.
 fn is_remark(line: &str) -> bool {
     let begins = line.get(..line.floor_char_boundary(MAX_REMARK_START_BYTES)).unwrap_or_default();
     ["error:", "hint:", "warning:", "note:"].iter().any(|word| begins.contains(word))

@@ -135,7 +135,7 @@ mod linux {
                     Ok(()) | Err(Errno::PERM) => {}
                     Err(error) => return Err(error),
                 },
-                // The kernel knows no more of them.
+                // The kernel does not support more of them.
                 Err(Errno::INVAL) => break,
                 Err(error) => return Err(error),
             }

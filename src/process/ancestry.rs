@@ -19,7 +19,7 @@ mod walk;
 /// The result of a search for supervisors among a process's ancestors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Descent {
-    /// None of them is a supervisor of ours.
+    /// None of them is one of our supervisors.
     Free,
     /// One of them is.
     Supervised,

@@ -49,7 +49,7 @@ impl<'a> ReceivedMessage<'a> {
     }
 }
 
-/// A request of ours, or, without an id, a notification. Params that are `null` are left out.
+/// An outgoing request, or, without an id, a notification. Params that are `null` are omitted.
 pub(super) fn call_frame(
     id: Option<i64>,
     method: &str,

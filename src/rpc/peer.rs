@@ -67,7 +67,7 @@ struct PeerSharedState {
     trace: Option<Arc<RpcTrace>>,
     outbox: Outbox,
     next_id: AtomicI64,
-    /// Our requests without an answer, by id; `None` once no answer will come.
+    /// Our unanswered requests, by id; `None` when no answer can come any more.
     pending: Mutex<Option<HashMap<i64, oneshot::Sender<RawAnswer>>>>,
     /// True if the other side has sent no response since a deadline passed.
     silent: AtomicBool,

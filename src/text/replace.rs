@@ -149,7 +149,7 @@ fn apply_one(
     let again = first + text[first..].chars().next().map_or(1, char::len_utf8);
     if !all && text[again..].contains(&old) {
         let places: Vec<usize> = text.match_indices(&old).map(|(at, _)| at).collect();
-        // Occurrences that overlap are one in `places`, and yet two.
+        // Overlapping occurrences are one in `places`, but count as two.
         let count = places.len().max(2);
         return Err(ReplaceError::Several { index, count, lines: line_numbers(text, &places) });
     }

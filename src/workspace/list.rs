@@ -122,7 +122,7 @@ impl Workspace {
         let selected = match Selection::default().prepare_walk(self, &query.under) {
             Ok(selected) => selected,
             Err(SelectError::Place(error)) => return Err(error),
-            // Without globs and types there is nothing else to be wrong.
+            // Without globs and types, no other error is possible.
             Err(other) => {
                 let source = std::io::Error::other(other.to_string());
                 return Err(ReadError::Io { path: query.under.display(), source });

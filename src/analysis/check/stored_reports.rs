@@ -66,7 +66,7 @@ struct ReportGroup {
 struct ReportKey {
     /// The name of the entry.
     name: StateName,
-    /// The states of all that is in the name, which tell of changes that were taken back.
+    /// The states of everything in the name, which reveal reverted changes.
     states: PartsHash,
 }
 
@@ -250,10 +250,10 @@ impl StoredReports {
     }
 }
 
-/// Returns true if a text of JSON has the path of the tree, or its URI, which is another one in an
-/// equal tree. It may also be a text of the sources, which is the same there.
+/// Returns true if a JSON text contains the tree's path or URI, which differ in an equal tree. A
+/// match may also be a text of the sources, which is the same there.
 fn names_tree(content: &str, root: &Path) -> bool {
-    // As Windows compares paths; one refusal too many costs a check.
+    // Paths are compared as on Windows: a needless refusal costs one check.
     let plain = |text: &str| text.replace("\\\\", "/").replace("%3A", ":").to_lowercase();
     let (content, uri) = (plain(content), url::Url::from_file_path(root));
     json_text(root).is_none_or(|root| content.contains(&plain(&root)))
@@ -277,7 +277,7 @@ fn stored(report: &FileReport) -> Option<StoredReport> {
     let is_whole = report.verdict == Verdict::Complete
         && report.statuses.iter().all(is_ready)
         && report.background.is_empty()
-        // A note may tell of the run of a server.
+        // A note may be about a server's run.
         && report.notes.is_empty()
         && !(report.secondary || report.unchecked || report.lacks_background);
     let statuses = report.statuses.iter().map(|status| ServerStatus { waited_ms: 0, ..status.clone() });

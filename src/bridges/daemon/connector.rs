@@ -73,7 +73,8 @@ pub(crate) enum ConnectError {
     /// The daemon refused the client.
     #[error("the daemon refused: {}", .0.error)]
     Refused(Refusal),
-    /// This process was started by a tool or server of ours, and such processes get no daemon.
+    /// This process was started by one of our tools or servers; such processes cannot use the
+    /// daemon.
     #[error("programs started by a tool or server of lsp-tools cannot use the daemon")]
     Inside,
     /// The daemon did not start.
@@ -270,7 +271,7 @@ impl Connector {
         match timeout(DAEMON_START_TIMEOUT, report.read_line(&mut text)).await {
             Ok(read) => read?,
             Err(_) => {
-                // It may come up later; the next command finds it then.
+                // It may start later; the next command finds it then.
                 let error = format!("it was not ready within {} s", DAEMON_START_TIMEOUT.as_secs());
                 return Err(ConnectError::NotStarted(error));
             }

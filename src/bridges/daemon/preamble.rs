@@ -96,7 +96,7 @@ pub(crate) enum DoorName {
     Lsp,
     /// One command of the command line.
     Command,
-    /// Lists, decisions and calls for another door of ours, as JSON-RPC.
+    /// Lists, decisions and calls for another of our doors, as JSON-RPC.
     Tools,
     /// No protocol: the answer is followed by one line with the daemon's status.
     Status,
@@ -147,7 +147,7 @@ pub(crate) enum RefusalCode {
     Busy,
     /// The daemon is about to exit.
     Ending,
-    /// The client was started by a tool or a server of ours.
+    /// The client was started by one of our tools or servers.
     Inside,
     /// The daemon does not have this door.
     NoDoor,

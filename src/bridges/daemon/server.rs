@@ -62,7 +62,7 @@ pub(crate) struct DoorHandlers {
     pub lsp: Option<DoorHandler>,
     /// The requests about the page.
     pub view: Option<DoorHandler>,
-    /// The calls of other doors of ours.
+    /// The calls of our other doors.
     pub tools: Option<DoorHandler>,
 }
 

@@ -82,7 +82,7 @@ impl HostHookEvent {
             // Qwen Code runs this hook at the results of tools as well.
             HookOccasion::Turn if payload.get("prompt").is_some_and(|prompt| prompt == "") => return None,
             HookOccasion::Turn => HostHookSubject::TurnBegun(session(&payload)),
-            // A turn that goes on because of a hook is not held up again.
+            // A turn that continues because of a hook is not delayed again.
             HookOccasion::Stop
                 if first(&payload, &["stop_hook_active", "stopHookActive"]) == Some(&Value::Bool(true)) =>
             {

@@ -41,8 +41,7 @@ impl InitFileChange {
         self.before == self.after
     }
 
-    /// Returns the lines of ours that the change adds to the file. Empty if the change removes our
-    /// lines.
+    /// Returns our lines that the change adds to the file. Empty if the change removes our lines.
     pub(crate) fn added_lines(&self) -> String {
         let count =
             |text: &Option<String>| text.as_deref().map_or(0, |text| text.matches("lsp-tools").count());

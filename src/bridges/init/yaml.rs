@@ -122,7 +122,7 @@ fn block_of(entry: &HostConfigEntry, name: &str, indent: usize) -> String {
     members.fold(head, |block, (key, value)| format!("{block}{:1$}{key}: {value}\n", "", indent + 2))
 }
 
-/// The words of an entry in any order and style, since hosts write their files anew.
+/// The words of an entry in any order and style, since hosts rewrite their files.
 fn words_of(block: &str) -> Vec<&str> {
     let items = block.lines().map(|line| line.trim_start().trim_start_matches("- "));
     let mut words: Vec<&str> =

@@ -82,7 +82,7 @@ impl Session {
     /// Returns true if another request would not change the completeness of findings.
     fn is_final(&self, path: &WorkspacePath, fresh: &ServerFileDiagnostics) -> bool {
         match &fresh.known {
-            // A reason may have come up without any change of a file.
+            // A reason may have arisen without any change of a file.
             DiagnosticsCompleteness::Complete => self.diagnostics_shortfall_reason(path).is_none(),
             DiagnosticsCompleteness::Partial(why) => {
                 self.is_lasting_lack(path, why) || self.admitted_shortfall(&fresh.items).as_ref() == Some(why)

@@ -431,7 +431,7 @@ pub(super) async fn wait_for_barrier(barrier: PendingRequest<'_>, deadline: Inst
     let _answered = barrier.answer::<Value>(deadline).await;
 }
 
-/// Waits for the future, if there is one; otherwise without end.
+/// Waits for the future, or forever if there is none.
 async fn wait_for(future: &mut Option<BoxFuture<'_, ()>>) {
     match future {
         Some(future) => future.await,

@@ -45,7 +45,7 @@ impl Session {
                 let arguments = json!({ "file": file, "includeLinePosition": false });
                 let answer = self.ask_tsserver(path, request, &arguments, deadline).await;
                 let answer: SessionAnswer<Value> = match answer {
-                    // While it changes which project a file belongs to, tsserver knows none for it.
+                    // While tsserver moves a file to another project, it knows no project for it.
                     Err(AskError::Request(RequestError::Refused { .. }))
                         if refused < MAX_TSSERVER_REFUSAL_RETRIES =>
                     {

@@ -224,7 +224,7 @@ impl ShownView {
 }
 
 /// The number of overlay switches within [`VIEW_SWITCH_WINDOW`] after which a second server is
-/// started. A start costs as much as some hundred switches.
+/// started. A start takes as long as some hundred switches.
 const VIEW_SWITCH_THRESHOLD: usize = 24;
 const VIEW_SWITCH_WINDOW: Duration = Duration::from_secs(20);
 

@@ -393,7 +393,8 @@ impl Session {
                     let is_better = attempt.is_current(&known.0.text) && is_less_informative(&late);
                     if is_better { Ok(known) } else { late }
                 }
-                // The early request goes on beside the late one, since it may be answered in time.
+                // The early request continues beside the late one, since it may be answered in
+                // time.
                 (Some(working), None) => tokio::select! {
                     late = late(Some(working)) => late,
                     known = early => Ok(known),

@@ -103,7 +103,7 @@ pub(crate) struct Session {
     pub(crate) checking: tokio::sync::Mutex<()>,
     /// Held while a notebook is open; the number of those before it.
     pub(crate) notebooks: tokio::sync::Mutex<u64>,
-    /// Held while a command of ours runs at the server and may request edits.
+    /// Held while our command runs at the server, which may then request edits.
     pub(crate) commands: tokio::sync::Mutex<()>,
     /// The view whose texts the server has: locked for reading by a question, for writing by a
     /// change of the view.

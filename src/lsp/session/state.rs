@@ -91,7 +91,7 @@ struct SessionStateInner {
     stopping: bool,
     /// True if the server has asked for its settings.
     has_asked_for_settings: bool,
-    /// Edits that the server requests while a command of ours runs there; `None` at other times.
+    /// Edits that the server requests while our command runs there; `None` at other times.
     collected: Option<Vec<Value>>,
     /// A count of the events that invalidate earlier diagnostics: other files' changes, the
     /// server's own refresh requests.

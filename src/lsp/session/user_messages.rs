@@ -94,7 +94,7 @@ mod tests {
         answer.send(json!({"title": "Yes"})).expect("somebody waits");
         assert_eq!(asked.await, json!({"title": "Yes"}));
         assert!(first.try_recv().is_err(), "only one is asked");
-        // A listener that goes away without an answer has chosen nothing.
+        // A listener that disconnects without an answer has made no choice.
         let asked = people.ask("one", json!({}));
         drop(last);
         assert_eq!(asked.await, Value::Null);

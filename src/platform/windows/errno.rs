@@ -5,7 +5,7 @@ use std::io;
 /// The result of a function of [`platform::files`](crate::platform::files).
 pub(crate) type Result<T> = std::result::Result<T, Errno>;
 
-/// An error of the system: the code of Windows (winerror.h) that stands for it.
+/// An error of the system, as its Windows code (winerror.h).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Errno(i32);
 
@@ -34,7 +34,7 @@ impl Errno {
     pub(crate) const AGAIN: Self = Self(1237);
     pub(crate) const PERM: Self = Self(1314);
 
-    /// Returns the error that `error` stands for; `None` if it is not from the system.
+    /// Returns the system's error in `error`; `None` if it is not from the system.
     pub(crate) fn from_io_error(error: &io::Error) -> Option<Self> {
         let Some(code) = error.raw_os_error() else {
             // The library refuses paths that lead out of an open folder.
@@ -60,7 +60,7 @@ impl From<io::Error> for Errno {
 impl From<Errno> for io::Error {
     fn from(errno: Errno) -> Self {
         match errno {
-            // The system's own sentence speaks of disks.
+            // The system's own message is about disks.
             Errno::XDEV => Self::new(io::ErrorKind::CrossesDevices, "it leads out of its folder"),
             Errno::LOOP => Self::other("it is a link, or leads through one"),
             Errno(code) => Self::from_raw_os_error(code),

@@ -473,7 +473,7 @@ pub(crate) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
 /// # Errors
 /// The file is shorter, or cannot be read.
 pub(crate) fn read_exact_at(mut file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
-    // Unlike pread(2), the system's function moves the place at which reading goes on.
+    // Unlike pread(2), the system's function moves the file position.
     let place = file.stream_position()?;
     let read = read_at(file, &mut buffer, &mut offset);
     file.seek(SeekFrom::Start(place))?;

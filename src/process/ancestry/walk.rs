@@ -43,7 +43,7 @@ impl ProcessTable for LinuxProcessTable {
     }
 
     fn pause(&self) {
-        // The end of another's parent is no event that could be waited for.
+        // No event signals the end of another process's parent.
         std::thread::sleep(ANCESTRY_WALK_PAUSE);
     }
 }

@@ -21,7 +21,7 @@ use crate::tools::api::tool::Caller;
 /// An action that another program is about to take.
 #[derive(Debug, Clone)]
 pub(crate) struct IntendedAction {
-    /// The name for the rules: that of the corresponding tool of ours, or of the action itself.
+    /// The name for the rules: that of our corresponding tool, or of the action itself.
     pub tool: String,
     /// The title shown to the approver.
     pub title: String,

@@ -157,7 +157,7 @@ fn of_definition(
                 if found.is_empty() { vec![own] } else { found },
             )
         }
-        // `{ name }` speaks of the variable as well as of the property.
+        // `{ name }` refers to the variable and to the property.
         DefinitionRole::Property if definition.span == definition.selection => {
             let mut found = resolver.resolve_name(source, &definition.name, definition.selection.start);
             found.push(own);
@@ -179,7 +179,7 @@ fn of_definition(
             found.push(own);
             (ResolutionMethod::Itself, found)
         }
-        // `x = 2` after `x = 1` speaks of the same variable.
+        // `x = 2` after `x = 1` refers to the same variable.
         DefinitionRole::Variable if !source.grammar.shadowing => {
             let same = resolver.visible_definitions(source, &definition.name, definition.selection.start);
             let found = same
@@ -189,7 +189,7 @@ fn of_definition(
                 found.map(|index| ResolutionTarget::Definition(source.clone(), index)).collect();
             (ResolutionMethod::Itself, if found.is_empty() { vec![own] } else { found })
         }
-        // `self.x = …` speaks of the field wherever it was first set.
+        // `self.x = …` refers to the field, regardless of its first assignment.
         DefinitionRole::Field => {
             let class = source
                 .class_at(definition.selection.start)

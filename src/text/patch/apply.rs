@@ -118,7 +118,7 @@ fn place_all(
             is_insertion(patch, placement) && shapes[placement.index].needle.len() == 0
         });
         placements = firm;
-        // One that seemed to lie inside another hunk did so because that one moved.
+        // A hunk may seem to lie inside another one only because that one moved.
         for (index, reason) in &mut failed {
             if shapes[*index].needle.len() == 0 && *reason == MismatchReason::Overlap {
                 *reason = MismatchReason::Unanchored;

@@ -126,7 +126,7 @@ fn nearest_place(text: &Haystack<'_>, hunk: &Hunk, stated: Option<usize>) -> Opt
     let mut left = MAX_FOLLOWED_EQUAL_LINES;
     for (at, line) in old.iter().enumerate() {
         let places = text.lines_trimmed(&line.text);
-        // Lines that are everywhere (blank ones, braces) tell little, and cost much.
+        // Frequent lines (blank ones, braces) are poor evidence, and slow to compare.
         let places = &places[..places.len().min(left)];
         left -= places.len();
         for start in places.iter().filter_map(|place| place.checked_sub(at)) {

@@ -239,7 +239,7 @@ fn change_feed_reports_every_file_of_a_large_git_checkout() {
         let feed = start(&workspace);
         let mut expected = BTreeMap::new();
         for (number, name) in names.iter().enumerate() {
-            // Git writes a file anew: it removes the old one first.
+            // Git rewrites a file: it removes the old one first.
             fs::remove_file(workspace.root().join(name)).unwrap();
             if number % 3 != 0 {
                 put(&workspace, name, "other branch");

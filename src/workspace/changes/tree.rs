@@ -162,7 +162,7 @@ impl WatchedTree {
     fn observe(&mut self) {
         let mut suspects = self.read_events();
         self.poll(&mut suspects);
-        // The root is held open by the workspace: so the kernel does not tell of its removal.
+        // The workspace holds the root open, so the kernel sends no event for its removal.
         let root = directory_identity(self.workspace.root());
         if suspects.overflowed || root != self.root {
             self.root = root;

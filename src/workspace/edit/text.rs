@@ -38,7 +38,7 @@ impl TextFile {
             _ => new.to_owned(),
         };
         let mut bytes = if self.bom { BOM.to_vec() } else { Vec::new() };
-        // A text may have been given with the mark in it; two would be one too many.
+        // The given text may contain the mark already.
         bytes.extend_from_slice(new.strip_prefix('\u{feff}').filter(|_| self.bom).unwrap_or(&new).as_bytes());
         bytes
     }

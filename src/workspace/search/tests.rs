@@ -149,8 +149,8 @@ fn search_in_minified_file_takes_linear_time() {
     assert!(many.truncated);
     assert_eq!(many.hits.len(), 50_000);
     assert_eq!(many.hits[1].range.start.character - many.hits[0].range.start.character, 8);
-    // Looked at from its start for each hit, the line would cost minutes; a busy machine makes
-    // seconds of less.
+    // If each hit read the line from its start, this would take minutes. A busy machine may need
+    // seconds.
     assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
 }
 

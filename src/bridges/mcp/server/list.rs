@@ -65,7 +65,7 @@ fn decode_cursor(cursor: &str) -> Result<(u8, String), ErrorData> {
     })
 }
 
-/// Converts our name to MCP's allowed characters, which exclude `/`. No name of ours contains a
+/// Converts our name to MCP's allowed characters, which exclude `/`. None of our names contains a
 /// dot.
 fn to_mcp_name(name: &str) -> String {
     name.replacen('/', ".", 1)

@@ -307,7 +307,7 @@ mod tests {
         let locked = "--require-hashes --only-binary";
         let ruff = arguments("ruff", "pip install");
         assert!(ruff.ends_with(&format!("{locked} :all: --requirement /p/requirements.txt")), "{ruff}");
-        // Its one package of pip is the one that may be built.
+        // Its only pip package may be built from source.
         let shell = arguments("bash-language-server", "pip install");
         assert!(shell.contains(&format!("{locked} :none: ")), "{shell}");
         let autotools = arguments("autotools-language-server", "pip install");

@@ -51,7 +51,7 @@ pub(crate) struct PinLookup {
 }
 
 impl PinLookup {
-    /// The name of the installation of `server` with the version, if that is one and no range.
+    /// The name of the installation of `server` with the version, unless that is a range.
     pub(super) fn versioned_key(&self, server: &str) -> Option<String> {
         Some(versioned_key(server, self.pinned.as_ref()?.exact()?))
     }
@@ -185,7 +185,7 @@ fn own_roots(workspace: &Workspace, folders: &[PathBuf], server: &ServerSpec) ->
     else {
         return OwnRoots::default();
     };
-    // Without known releases only an installed version is one of a package's own.
+    // Without known releases, only an installed version counts as a package's own.
     let manifests = [npm::MANIFEST.to_owned(), format!("node_modules/{package}/{}", npm::MANIFEST)];
     let signs = &manifests[usize::from(rule.releases.is_empty())..];
     let mut reader = ManifestReader::new(workspace);
@@ -298,7 +298,7 @@ impl PinnedVersion {
         Self { requirement, origin, ..self }
     }
 
-    /// The version, if it is one and no range.
+    /// The version, unless it is a range.
     pub(crate) fn exact(&self) -> Option<&str> {
         self.requirement.exact()
     }

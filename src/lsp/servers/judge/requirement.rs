@@ -58,7 +58,7 @@ impl VersionRequirement {
         }
     }
 
-    /// The version, if it is one and no range without a known release.
+    /// The version, unless it is a range without a known release.
     pub(super) fn exact(&self) -> Option<&str> {
         match self {
             Self::Exact(version) | Self::Newest(version, _) => Some(version),

@@ -93,7 +93,7 @@ fn read(folder: &StateFolder) -> Result<MachineSnapshot, StateError> {
                 record.starts.truncate(MAX_RECORD_ENTRIES);
                 snapshot.records.insert(name.as_str().to_owned(), record);
             }
-            // Another version of ours may write it in another way.
+            // Another version of this program may write it differently.
             Err(error) => tracing::debug!(record = name.as_str(), "not understood: {error}"),
         }
     }

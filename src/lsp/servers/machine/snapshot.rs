@@ -267,7 +267,7 @@ impl MachineSnapshot {
 /// The time for which a start or server is passed over.
 const PASS_DURATION: Duration = Duration::from_secs(10);
 
-/// The starts and servers whose turn came and whose process did nothing for a while. It may be
+/// The starts and servers whose turn came and whose process was inactive for a while. It may be
 /// stuck, and the others go on without it.
 #[derive(Debug, Default)]
 pub(crate) struct PassedOver {

@@ -77,7 +77,7 @@ impl ManagerState {
     }
 
     /// Ends the servers that never reread some of these files, and those whose objection to the
-    /// configuration may be settled; the next question starts them anew.
+    /// configuration may be settled; the next question restarts them.
     async fn restart_unaware(&self, changes: &ChangeBatch) {
         for slot in self.slots() {
             let Some(session) = slot.running_session() else { continue };

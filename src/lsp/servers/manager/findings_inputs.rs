@@ -79,7 +79,7 @@ impl Manager {
             && spec.initialization_options == usual.initialization_options
             && spec.command == usual.command
             && spec.env == usual.env
-            // They decide which files are settings.
+            // These decide which files are settings.
             && setup.catalogue.has_usual_files();
         if !is_usual {
             return None;
@@ -117,7 +117,7 @@ fn digest_of(
     let located = launch::find(setup, server, spec, root).ok()?;
     (!has_outer_settings(setup, spec)?).then_some(())?;
     let (mut hasher, mut states) = (PartsHasher::default(), PartsHasher::default());
-    // Answers tell of a version that the project names, and of a server that it brings.
+    // Answers mention a version that the project pins, and a server that it contains.
     let has_own_program = locate::project_program(&setup.workspace, root, spec).is_some();
     let facts = (setup.trusted, &inputs.spec, &inputs.lack, inputs.pinned(), has_own_program);
     let settings = format!("{:?}", (facts, &setup.settings.limits));

@@ -36,7 +36,7 @@ const MODULE_PATHS: [&str; 2] = ["PYTHONPATH", "NODE_PATH"];
 /// `times` as long as usual. Ends it again if `stopping` is cancelled meanwhile.
 ///
 /// `begin_watching` is called once the program is found, before anything of the project is read:
-/// watches cost a scan of every folder, in vain if a server is missing.
+/// watches require a scan of every folder, which is useless if a server is missing.
 pub(super) async fn launch(
     setup: &ManagerSetup,
     server: &str,
@@ -264,8 +264,8 @@ fn notify_progress(setup: &ManagerSetup, event: ProgressEvent) {
 /// Returns PATH with the server's own folders in front, the catalogue's variables, and the virtual
 /// environment's.
 ///
-/// A server that takes the first `python3` for the project's has its own folders last: the
-/// `python3` in them runs the server, and not the project.
+/// If a server takes the first `python3` on PATH for the project's, its own folders come last: the
+/// `python3` in them runs the server, not the project.
 pub(super) fn variables(
     setup: &ManagerSetup,
     spec: &ServerSpec,

@@ -16,7 +16,7 @@ pub(super) struct CachingTool {
     pub writes: &'static str,
     /// The variables that redirect the tool.
     pub leads: &'static [RedirectVariable],
-    /// The mirrored parts of the user's cache; the rest is created anew.
+    /// The mirrored parts of the user's cache; the rest starts empty.
     pub mirrors: &'static [Mirror],
     /// Files of the user that are copied, and again after a change: indexes that the tool writes.
     pub copies: &'static [&'static str],

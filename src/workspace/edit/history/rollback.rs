@@ -61,7 +61,7 @@ impl RollBack<'_> {
             (Some(before), Some(temp)) if temp == before.identity => {
                 self.exchange_back(&folder, name, put).map_err(text)?;
             }
-            // Staged, and no more.
+            // Only staged.
             (Some(_), Some(_)) => atomic::remove(&folder, put.temp.as_ref()).map_err(text)?,
             (Some(before), None) => self.rewrite(&folder, name, put, before)?,
         }
