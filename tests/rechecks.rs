@@ -27,7 +27,12 @@ async fn answers_after_each_change_are_those_of_a_fresh_runtime() {
     let cart = "def total(n: int) -> int:\n    return n\n";
     let project = Project::new([
         ("pyproject.toml", "[project]\nname = \"shop\"\nversion = \"1\"\n"),
-        (".gitignore", "*.log\n"),
+        (".gitignore", "*.log\n*_pb2.py\n"),
+        ("made_pb2.py", "field: str = \"\"\n"),
+        (
+            "shop/late.py",
+            "from fresh import late\nfrom made_pb2 import field\n\nw: str = field\nv: str = late\n",
+        ),
         ("shop/__init__.py", ""),
         ("shop/cart.py", cart),
         ("shop/use.py", "from shop.cart import total\n\nx: int = total(3)\n"),
@@ -46,6 +51,9 @@ async fn answers_after_each_change_are_those_of_a_fresh_runtime() {
             "a file of the same length",
             Box::new(|| write("shop/deep.py", "from shop.use import x\n\ny: int = str(x)\n")),
         ),
+        ("another type in an ignored source", Box::new(|| write("made_pb2.py", "field: int = 1\n"))),
+        ("a new package", Box::new(|| write("fresh/__init__.py", "late = 1\n"))),
+        ("another name of it", Box::new(|| std::fs::rename(path("fresh"), path("stale")).unwrap())),
         ("a new user", Box::new(|| write("shop/more.py", "from shop.cart import total\n\ntotal(\"a\")\n"))),
         (
             "a file put in the place of another",
@@ -60,8 +68,8 @@ async fn answers_after_each_change_are_those_of_a_fresh_runtime() {
             Box::new(|| std::fs::rename(path("shop/basket.py"), path("shop/cart.py")).unwrap()),
         ),
         ("a folder", Box::new(|| write("other/part.py", "def total() -> None: ...\n\nz: int = \"\"\n"))),
-        ("an ignored folder", Box::new(|| write(".gitignore", "*.log\nother/\n"))),
-        ("the folder again", Box::new(|| write(".gitignore", "*.log\n"))),
+        ("an ignored folder", Box::new(|| write(".gitignore", "*.log\n*_pb2.py\nother/\n"))),
+        ("the folder again", Box::new(|| write(".gitignore", "*.log\n*_pb2.py\n"))),
         ("settings", Box::new(|| write("ty.toml", "[rules]\ninvalid-assignment = \"ignore\"\n"))),
         ("no settings", Box::new(|| std::fs::remove_file(path("ty.toml")).unwrap())),
         ("a deleted file", Box::new(|| std::fs::remove_file(path("shop/use.py")).unwrap())),

@@ -244,6 +244,11 @@ pub(crate) struct ReloadRule {
     pub(crate) touch: bool,
     /// True if the server never notices changes on disk; it is restarted for the next question.
     pub(crate) restart: bool,
+    /// True if the rule also applies to changes of open documents, of which the server is notified.
+    pub(crate) also_open: bool,
+    /// The names of files, such as settings, after whose changes the server is restarted for the
+    /// next question.
+    pub(crate) restart_files: Vec<String>,
     /// The time after a change on disk in which the server's answers may still be about the old
     /// files, in milliseconds (0 if absent).
     #[schemars(range(min = 1, max = 60_000))]

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use super::live_session::Session;
 use super::request::notify_server;
+use crate::config::spec::ReloadRule;
 use crate::lsp::diagnostics::findings::DiagnosticsCompleteness;
 use crate::lsp::documents::open_documents::{Snapshot, SyncedDocument};
 use crate::lsp::uri;
@@ -89,13 +90,13 @@ impl Session {
 
     /// Returns true if it may miss some of these changes, so that its rule applies.
     pub(crate) fn may_miss(&self, changes: &ChangeBatch) -> bool {
-        let files = &self.state.spec.reload.files;
+        let ReloadRule { files, also_open, .. } = &self.state.spec.reload;
         let concerns = |path: &WorkspacePath| match files.is_empty() {
             true => self.is_affected_by(path),
             false => files.iter().any(|name| *name == path.name_lossy()),
         };
         let missed = |(path, kind): &(WorkspacePath, ChangeKind)| {
-            concerns(path) && (*kind != ChangeKind::Changed || !self.documents.contains(path))
+            concerns(path) && (*also_open || *kind != ChangeKind::Changed || !self.documents.contains(path))
         };
         changes.overflowed || changes.changes.iter().any(missed)
     }

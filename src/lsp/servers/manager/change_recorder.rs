@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 
 use super::{Manager, ManagerState};
-use crate::workspace::ChangeBatch;
+use crate::workspace::{ChangeBatch, WorkspacePath};
 
 /// A recorder of the workspace's changes from [`Manager::start_recording`] until
 /// [`Manager::finish_recording`].
@@ -81,7 +81,10 @@ impl ManagerState {
     async fn restart_unaware(&self, changes: &ChangeBatch) {
         for slot in self.slots() {
             let Some(session) = slot.running_session() else { continue };
-            let misses = session.state.spec.reload.restart && session.may_miss(changes);
+            let rule = &session.state.spec.reload;
+            let is_named =
+                |(path, _): &(WorkspacePath, _)| rule.restart_files.contains(&path.name_lossy().into_owned());
+            let misses = rule.restart && session.may_miss(changes) || changes.changes.iter().any(is_named);
             if misses || session.may_have_settled_complaint(changes) {
                 tracing::info!(server = session.server(), "stopped: it does not detect changes");
                 slot.stop().await;
