@@ -1,5 +1,7 @@
 //! The package whose version decides a server's reports.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -25,6 +27,11 @@ pub(crate) struct JudgeRule {
     /// The first major version of the tool that the server no longer works with.
     #[schemars(range(min = 0, max = 1_000))]
     pub(crate) before_major: Option<u64>,
+    /// True if the server loads the package that the project has installed.
+    pub(crate) loads_installed: bool,
+    /// Packages of npm that the server loads besides, by the name of the package of which a project
+    /// pins the same version.
+    pub(crate) companions: BTreeMap<String, String>,
     /// True if the version in the server's `serverInfo` (LSP 3.17) is that of the tool.
     pub(crate) in_server_info: bool,
     /// Project settings that state the version of the tool: in JSON a range of npm, elsewhere a

@@ -46,6 +46,8 @@ pub(crate) struct PinnedVersion {
 pub(crate) struct PinLookup {
     /// The version; `None` if the project pins none.
     pub(crate) pinned: Option<PinnedVersion>,
+    /// The versions that the project pins of the judge's companions.
+    pub(crate) companions: Vec<PinnedVersion>,
     /// The files, existing or not, whose change may lead to another version.
     pub(crate) inspected_paths: BTreeSet<PathBuf>,
 }
@@ -57,7 +59,7 @@ impl PinLookup {
     }
 }
 
-/// The versions of a package in a lock file; those of npm's own with the folder that they are
+/// The versions of a package in a lock file; those of npm and pnpm with the folder that they are
 /// installed for, relative to the lock file.
 type LockedVersions = Vec<(Option<PathBuf>, String)>;
 
@@ -128,7 +130,10 @@ impl<'a> ManifestReader<'a> {
 pub(crate) fn pinned_version(workspace: &Workspace, root: &WorkspacePath, server: &ServerSpec) -> PinLookup {
     let mut reader = ManifestReader::new(workspace);
     let pinned = reader.pinned(root, server);
-    PinLookup { pinned, inspected_paths: reader.inspected_paths }
+    let folders: Vec<WorkspacePath> = root.ancestors().collect();
+    let names = server.judge.iter().flat_map(|rule| rule.companions.keys());
+    let companions = names.filter_map(|name| npm::pinned(&mut reader, &folders, name)).collect();
+    PinLookup { pinned, companions, inspected_paths: reader.inspected_paths }
 }
 
 /// The versions that a project pins at one root, each looked up once, because several servers run
@@ -186,7 +191,7 @@ fn own_roots(workspace: &Workspace, folders: &[PathBuf], server: &ServerSpec) ->
         return OwnRoots::default();
     };
     // Without known releases, only an installed version counts as a package's own.
-    let manifests = [npm::MANIFEST.to_owned(), format!("node_modules/{package}/{}", npm::MANIFEST)];
+    let manifests = [npm::MANIFEST.to_owned(), npm::installed_manifest(package)];
     let signs = &manifests[usize::from(rule.releases.is_empty())..];
     let mut reader = ManifestReader::new(workspace);
     let root = WorkspacePath::root();
@@ -250,6 +255,23 @@ pub(crate) fn judging_version(rule: &JudgeRule, program: &Path) -> Option<String
     of_npm().or_else(|| pypi::installed_around(&real, rule.pip.as_deref()?)).or_else(of_file)
 }
 
+/// Returns the reason why answers of `server`, whose program is `program`, are partial if the
+/// project pins another version of one of its `companions`.
+pub(crate) fn companion_difference(
+    catalogue: &Catalogue,
+    (server, rule): (&str, &JudgeRule),
+    program: &Path,
+    companions: &[PinnedVersion],
+) -> Option<String> {
+    let real = canonicalize(program).ok();
+    companions.iter().find_map(|pinned| {
+        let loaded = rule.companions.get(&pinned.package);
+        let version =
+            real.as_ref().zip(loaded).and_then(|(real, loaded)| npm::installed_around(real, loaded));
+        pinned.difference(catalogue, server, version.as_deref())
+    })
+}
+
 /// The compiler, checker or linter that `program` of `server` runs, with its version ("typescript
 /// 5.9.3").
 pub(crate) fn judge_of(server: &ServerSpec, program: &Path) -> Option<String> {
@@ -306,6 +328,12 @@ impl PinnedVersion {
     /// The version, or the oldest of a range.
     pub(crate) fn oldest(&self) -> Option<String> {
         self.requirement.oldest()
+    }
+
+    /// Returns the version, if a server with `rule` loads it from the project's installed packages.
+    pub(super) fn loaded_by(&self, rule: &JudgeRule) -> Option<String> {
+        let is_installed = self.origin.ends_with(&npm::installed_manifest(&self.package));
+        self.exact().filter(|_| rule.loads_installed && is_installed).map(str::to_owned)
     }
 
     /// Returns true if a server with `rule` works with a version that the project admits.

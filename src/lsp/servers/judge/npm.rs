@@ -67,12 +67,17 @@ pub(super) fn installed_around(real: &Path, package: &str) -> Option<String> {
     })
 }
 
+/// The manifest of an installed package, relative to the folder that it is installed in.
+pub(super) fn installed_manifest(package: &str) -> String {
+    format!("node_modules/{package}/{MANIFEST}")
+}
+
 fn installed(
     reader: &mut ManifestReader<'_>,
     folder: &WorkspacePath,
     package: &str,
 ) -> Option<PinnedVersion> {
-    let file = format!("node_modules/{package}/{MANIFEST}");
+    let file = installed_manifest(package);
     let text = reader.text(folder, &file, MAX_MANIFEST_BYTES)?;
     let version = text.and_then(|text| {
         let manifest: NpmManifest =
@@ -84,7 +89,8 @@ fn installed(
 }
 
 /// Returns the version that the locks of `folder` hold for the folder of `asker`: in the lock of
-/// npm by the place of the installation, elsewhere the only one that its requirement admits.
+/// npm by the place of the installation, in that of pnpm by the importer, elsewhere the only one
+/// that its requirement admits.
 fn locked(
     reader: &mut ManifestReader<'_>,
     folder: &WorkspacePath,
@@ -144,7 +150,7 @@ fn versions_in_npm_lock(text: &str, package: &str) -> LockedVersions {
 
 /// Returns the versions in the entries of a package.
 fn versions_in_text(text: &str, package: &str) -> LockedVersions {
-    let package = regex::escape(package);
+    let (name, package) = (package, regex::escape(package));
     let pattern = [
         // Yarn: the entry's ranges on a line of their own, the version below.
         format!(r#"(?m)^"?{package}@[^\n]*:\r?\n\s+version:? "?([^"\s]+)"#),
@@ -156,7 +162,24 @@ fn versions_in_text(text: &str, package: &str) -> LockedVersions {
     .join("|");
     let Ok(pattern) = regex::Regex::new(&pattern) else { return Vec::new() };
     let version = |found: regex::Captures<'_>| found.iter().flatten().nth(1).map(|it| it.as_str().to_owned());
-    pattern.captures_iter(text).filter_map(version).map(|version| (None, version)).collect()
+    let unplaced = pattern.captures_iter(text).filter_map(version).map(|version| (None, version));
+    unplaced.chain(versions_of_importers(text, name)).collect()
+}
+
+/// Returns the versions of a package that the importers in pnpm's lock, which are folders, have.
+fn versions_of_importers(text: &str, package: &str) -> LockedVersions {
+    let importers = text.split("\nimporters:").nth(1).and_then(|rest| rest.split("\npackages:").next());
+    let folder = r#"^  ['"]?(?:\.|([^\s'":]+))['"]?:\s*$"#;
+    let key = format!(r#"^      ['"]?{}['"]?:(?:\s+specifier: [^\n]*\s+version:)?"#, regex::escape(package));
+    let pattern = regex::Regex::new(&format!(r#"(?m){folder}|{key} ['"]?(\d[^\s('"_]*)"#));
+    let (mut place, mut versions) = (PathBuf::new(), Vec::new());
+    for found in pattern.iter().flat_map(|it| it.captures_iter(importers.unwrap_or_default())) {
+        match found.get(2) {
+            Some(version) => versions.push((Some(place.clone()), version.as_str().to_owned())),
+            None => place = found.get(1).map(|folder| folder.as_str().into()).unwrap_or_default(),
+        }
+    }
+    versions
 }
 
 fn asked_for(

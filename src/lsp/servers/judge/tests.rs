@@ -3,12 +3,12 @@ use std::path::Path;
 use super::*;
 use crate::platform::files::symlink;
 
-struct Project {
-    folder: tempfile::TempDir,
+pub(super) struct Project {
+    pub(super) folder: tempfile::TempDir,
 }
 
 impl Project {
-    fn new(files: &[(&str, &str)]) -> Self {
+    pub(super) fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {
             let path = folder.path().join(name);
@@ -20,7 +20,7 @@ impl Project {
 
     /// Returns the version that the folder `root` of it pins for `server`, and the file that pins
     /// it.
-    fn pin(&self, server: &str, root: &str) -> Option<(String, String)> {
+    pub(super) fn pin(&self, server: &str, root: &str) -> Option<(String, String)> {
         let workspace = Workspace::open(self.folder.path()).unwrap();
         let root = workspace.path(Path::new(root)).unwrap();
         let pinned = pinned_version(&workspace, &root, &Catalogue::built_in().servers[server]).pinned?;
@@ -32,7 +32,7 @@ fn typescript(files: &[(&str, &str)]) -> Option<(String, String)> {
     Project::new(files).pin("typescript-language-server", "packages/a")
 }
 
-fn said(version: &str, file: &str) -> Option<(String, String)> {
+pub(super) fn said(version: &str, file: &str) -> Option<(String, String)> {
     Some((version.to_owned(), file.to_owned()))
 }
 
@@ -309,4 +309,77 @@ fn version_of_a_program_beside_the_server_comes_from_its_installation() {
     assert_eq!(version("go/bin/go").as_deref(), Some("1.24.4"));
     assert_eq!(version("venv/bin/go").as_deref(), Some("1.27.3"));
     assert_eq!(version("none/bin/go"), None);
+}
+
+#[test]
+fn pnpm_lock_has_a_version_for_each_importer() {
+    let importers = |a: &str, root: &str| {
+        format!(
+            "lockfileVersion: '9.0'\n\nimporters:\n\n  .:\n    devDependencies:\n      {root}\n\n  \
+             packages/a:\n    devDependencies:\n      {a}\n\npackages:\n\n  typescript@5.4.5:\n    a: b\n\n  \
+             typescript@5.9.3:\n    a: b\n\n  packages/a:\n    dependencies:\n      typescript: 5.9.3\n"
+        )
+    };
+    let dependency =
+        |version: &str| format!("typescript:\n        specifier: ^5.0.0\n        version: {version}");
+    let range = ("packages/a/package.json", r#"{"devDependencies": {"typescript": "^5.0.0"}}"#);
+    for (a, root) in [
+        (dependency("5.4.5"), dependency("5.9.3")),
+        (dependency("5.4.5(patch_hash=x)"), dependency("5.9.3")),
+        ("typescript: 5.4.5_x".to_owned(), "typescript: 5.9.3".to_owned()),
+    ] {
+        let lock = importers(&a, &root);
+        let lock = ("pnpm-lock.yaml", lock.as_str());
+        assert_eq!(typescript(&[A, lock, range]), said("5.4.5", "pnpm-lock.yaml"), "{a}");
+        let found = Project::new(&[A, lock]).pin("typescript-language-server", ".");
+        assert_eq!(found, said("5.9.3", "pnpm-lock.yaml"), "{root}");
+    }
+    // A package that does not depend on it has that of the folders above.
+    let lock = importers("x: 1.0.0", &dependency("5.9.3"));
+    assert_eq!(typescript(&[A, ("pnpm-lock.yaml", &lock), range]), said("5.9.3", "pnpm-lock.yaml"));
+}
+
+#[test]
+fn linters_of_a_project_without_its_packages_are_pinned_by_its_manifest() {
+    let manifest = r#"{"devDependencies": {"stylelint": "17.16.0", "oxlint": "1.0.0"}}"#;
+    let project = Project::new(&[("package.json", manifest)]);
+    assert_eq!(project.pin("stylelint", "."), said("17.16.0", "package.json"));
+    assert_eq!(project.pin("oxlint", "."), said("1.0.0", "package.json"));
+}
+
+#[test]
+fn installed_package_judges_if_the_server_loads_it() {
+    let rule = Catalogue::built_in().servers["stylelint"].judge.clone().unwrap();
+    let loaded = |file: &str, text: &str| {
+        let project = Project::new(&[(file, text)]);
+        let workspace = Workspace::open(project.folder.path()).unwrap();
+        let spec = &Catalogue::built_in().servers["stylelint"];
+        pinned_version(&workspace, &WorkspacePath::root(), spec).pinned.unwrap().loaded_by(&rule)
+    };
+    let installed = "node_modules/stylelint/package.json";
+    assert_eq!(loaded(installed, r#"{"version": "16.1.0"}"#).as_deref(), Some("16.1.0"));
+    assert_eq!(loaded("package.json", r#"{"devDependencies": {"stylelint": "16.1.0"}}"#), None);
+}
+
+#[test]
+fn pinned_companion_of_another_version_makes_answers_partial() {
+    let difference = |pins: &str| {
+        let manifest = format!(r#"{{"dependencies": {{"vue": "^3"}}, "devDependencies": {pins}}}"#);
+        let plugin = "prefix/node_modules/@vue/typescript-plugin/package.json";
+        let program = "prefix/node_modules/typescript-language-server/lib/cli.mjs";
+        let files =
+            [("package.json", manifest.as_str()), (plugin, r#"{"version": "3.3.11"}"#), (program, "")];
+        let project = Project::new(&files);
+        let workspace = Workspace::open(project.folder.path()).unwrap();
+        let catalogue = Catalogue::built_in();
+        let spec = &catalogue.servers["vue-typescript"];
+        let pins = pinned_version(&workspace, &WorkspacePath::root(), spec).companions;
+        let rule = ("vue-typescript", spec.judge.as_ref().unwrap());
+        companion_difference(catalogue, rule, &project.folder.path().join(program), &pins)
+    };
+    let told = difference(r#"{"vue-tsc": "2.2.0"}"#);
+    let expected = "vue-tsc 3.3.11 answered, but the project uses 2.2.0 (package.json)";
+    assert_eq!(told.as_deref(), Some(expected));
+    assert_eq!(difference(r#"{"vue-tsc": "^3.1.0"}"#), None);
+    assert_eq!(difference("{}"), None);
 }

@@ -138,9 +138,14 @@ pub(super) async fn launch(
         // A server that is given the version by its settings has that one.
         let given = launch_inputs.pinned().filter(|_| rule.name.is_some() && rule.program.is_none());
         let given = given.and_then(PinnedVersion::oldest);
-        let version = judge::judging_version(rule, &program).or(stated).or(given);
-        let pinned = (server, launch_inputs.pinned());
-        session.judge.get_or_init(|| SessionJudge::new(rule, version, &setup.catalogue, pinned));
+        let loaded = launch_inputs.pinned().and_then(|pinned| pinned.loaded_by(rule));
+        let version = loaded.or_else(|| judge::judging_version(rule, &program)).or(stated).or(given);
+        let (catalogue, pinned) = (&setup.catalogue, (server, launch_inputs.pinned()));
+        let mut judge = SessionJudge::new(rule, version, catalogue, pinned);
+        let companions = launch_inputs.companions();
+        let differs = || judge::companion_difference(catalogue, (server, rule), &program, companions);
+        judge.difference = judge.difference.or_else(differs);
+        session.judge.get_or_init(|| judge);
     }
     session.launch_inputs.get_or_init(|| Mutex::new(launch_inputs));
     session.spawn.get_or_init(|| alike);

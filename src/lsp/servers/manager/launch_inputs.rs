@@ -50,6 +50,7 @@ struct RestartInputs {
     settings: toml::Table,
     left_out: Vec<RegexPattern>,
     pinned: Option<PinnedVersion>,
+    companions: Vec<PinnedVersion>,
     /// True if the pinned version is installed beside the usual one.
     is_version_installed: bool,
 }
@@ -96,6 +97,7 @@ impl LaunchInputs {
             settings: spec.settings.clone(),
             left_out: spec.diagnostics.left_out.iter().map(|rule| rule.matches.clone()).collect(),
             pinned: pin.pinned,
+            companions: pin.companions,
             is_version_installed: versioned
                 .is_some_and(|key| locate::current_installation(&setup.data, &key).is_dir()),
         };
@@ -112,6 +114,11 @@ impl LaunchInputs {
     /// The version of its judge that the root pins.
     pub(super) fn pinned(&self) -> Option<&PinnedVersion> {
         self.decisive.pinned.as_ref()
+    }
+
+    /// The versions that the root pins of the judge's companions.
+    pub(super) fn companions(&self) -> &[PinnedVersion] {
+        &self.decisive.companions
     }
 
     /// Returns true if `other` starts the server in the same way.
