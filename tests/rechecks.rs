@@ -52,6 +52,7 @@ async fn answers_after_each_change_are_those_of_a_fresh_runtime() {
             Box::new(|| write("shop/deep.py", "from shop.use import x\n\ny: int = str(x)\n")),
         ),
         ("another type in an ignored source", Box::new(|| write("made_pb2.py", "field: int = 1\n"))),
+        ("a new folder", Box::new(|| std::fs::create_dir(path("fresh")).unwrap())),
         ("a new package", Box::new(|| write("fresh/__init__.py", "late = 1\n"))),
         ("another name of it", Box::new(|| std::fs::rename(path("fresh"), path("stale")).unwrap())),
         ("a new user", Box::new(|| write("shop/more.py", "from shop.cart import total\n\ntotal(\"a\")\n"))),

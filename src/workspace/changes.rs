@@ -37,7 +37,9 @@ pub(crate) enum ChangeKind {
 pub(crate) struct ChangeBatch {
     /// One entry per file, sorted by path.
     pub changes: Vec<(WorkspacePath, ChangeKind)>,
-    /// The folders that were created or deleted, sorted by path.
+    /// The same of sources that are hidden or ignored.
+    pub(crate) aside: Vec<(WorkspacePath, ChangeKind)>,
+    /// The folders that were created, deleted or replaced, sorted by path.
     pub(crate) folders: Vec<(WorkspacePath, ChangeKind)>,
     /// True if there may have been changes that are not listed; the caller must then compare with
     /// the disk.
@@ -45,15 +47,19 @@ pub(crate) struct ChangeBatch {
 }
 
 impl ChangeBatch {
-    /// Merges a later batch into this one: a file created and deleted drops out, a file deleted and
-    /// created again counts as changed.
+    /// Returns true if nothing has changed.
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Merges the ordinary files of a later batch into this one: a file created and deleted drops
+    /// out, a file deleted and created again counts as changed.
     pub(crate) fn absorb(&mut self, later: &Self) {
         self.overflowed |= later.overflowed;
-        for (own, later) in [(&mut self.changes, &later.changes), (&mut self.folders, &later.folders)] {
-            let mut all: BTreeMap<WorkspacePath, ChangeKind> = std::mem::take(own).into_iter().collect();
-            merge_all(&mut all, later.iter().cloned());
-            *own = all.into_iter().collect();
-        }
+        let mut all: BTreeMap<WorkspacePath, ChangeKind> =
+            std::mem::take(&mut self.changes).into_iter().collect();
+        merge_all(&mut all, later.changes.iter().cloned());
+        self.changes = all.into_iter().collect();
     }
 }
 
@@ -65,8 +71,10 @@ struct ChangeFeedLimits {
     watches: usize,
     /// Most files to record.
     files: usize,
-    /// Most directories to watch for sources among those that are hidden or ignored.
+    /// Most directories to watch among those that are hidden or ignored.
     aside: usize,
+    /// Most sources to record in them.
+    aside_files: usize,
     /// The time after the start for which a drain waits for the watches.
     setup: Duration,
     /// The time limit of one drain for directories without a watch.
@@ -77,6 +85,7 @@ const LIMITS: ChangeFeedLimits = ChangeFeedLimits {
     watches: usize::MAX,
     files: 500_000,
     aside: 2_000,
+    aside_files: 20_000,
     setup: Duration::from_secs(2),
     polling: Duration::from_millis(500),
 };

@@ -19,7 +19,7 @@ const MAX_CONTENT_BYTES: u64 = 4 << 20;
 /// The most files and folders of a tree that has a digest.
 const MAX_ENTRIES: usize = 200_000;
 /// The file that marks a folder as a cache, which programs do not read.
-const CACHE_MARK: &str = "CACHEDIR.TAG";
+pub(super) const CACHE_MARK: &str = "CACHEDIR.TAG";
 
 /// A digest of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,7 +93,7 @@ fn is_apart(path: &Path, environments: &[PathBuf]) -> bool {
 
 /// Returns true for the folder of a cache: of bytecode, or a hidden one, which no module has a name
 /// for.
-pub(super) fn is_cache(path: &Path) -> bool {
+fn is_cache(path: &Path) -> bool {
     let is_hidden = path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."));
     path.ends_with("__pycache__") || is_hidden && path.join(CACHE_MARK).is_file()
 }

@@ -230,8 +230,8 @@ pub(crate) struct IdleSign {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct ReloadRule {
-    /// The names of the files to which the rule applies; all files that concern the server if
-    /// empty.
+    /// The names of the files to which the rule applies, perhaps with folders above; all files that
+    /// concern the server if empty.
     pub(crate) files: Vec<String>,
     /// The method of a request that makes the server examine the disk; it is sent before the next
     /// question.

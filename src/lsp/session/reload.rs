@@ -27,17 +27,18 @@ const RELOAD_WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 impl Session {
     /// Notifies the server of changes on disk (LSP 3.17, *DidChangeWatchedFiles*) as far as it
     /// registered for them, and synchronizes its open documents.
-    pub(crate) async fn files_changed(
-        &self,
-        changes: &[(WorkspacePath, ChangeKind)],
-        folders: &[(WorkspacePath, ChangeKind)],
-    ) {
+    pub(crate) async fn files_changed(&self, batch: &ChangeBatch) {
+        let changes = &[&batch.changes[..], &batch.aside].concat();
+        // Some servers look for the files of a new folder only at an event of that itself.
+        let folders: Vec<FileEvent> =
+            batch.folders.iter().filter_map(|(path, kind)| self.event(path, *kind)).collect();
         let before = self.state.epoch();
         self.forget_configuration_state(changes);
         // First, so that documents synced below count as checked after these changes.
         // A build reads files of any kind.
         let is_built = self.state.spec.diagnostics.background_check.is_some();
-        if is_built || changes.iter().any(|(path, _)| self.is_affected_by(path)) {
+        let is_built = is_built && !changes.is_empty();
+        if is_built || !folders.is_empty() || changes.iter().any(|(path, _)| self.is_affected_by(path)) {
             self.disk_changed();
             let changed: Vec<WorkspacePath> = changes.iter().map(|(path, _)| path.clone()).collect();
             let mut kept = self.diagnostics_cache.lock();
@@ -56,26 +57,27 @@ impl Session {
         let open: Vec<&WorkspacePath> =
             changes.iter().map(|(path, _)| path).filter(|path| self.documents.contains(path)).collect();
         self.sync_all(&open).await;
-        if let ([(changed, _)], [_]) = (changes, open.as_slice()) {
+        if let ([(changed, _)], [_], []) = (changes.as_slice(), open.as_slice(), folders.as_slice()) {
             self.mark_settled(changed, before).await;
         }
-        let mut events = Vec::new();
-        // Some servers look for the files of a new folder only at an event of that itself.
-        for (path, kind) in folders.iter().chain(changes) {
-            let (kind, bit) = match kind {
-                ChangeKind::Created => (FileChangeType::CREATED, 1),
-                ChangeKind::Changed => (FileChangeType::CHANGED, 2),
-                ChangeKind::Deleted => (FileChangeType::DELETED, 4),
-            };
-            let absolute = self.workspace.absolute(path);
-            if self.state.with_registrations(|known| known.watches(&absolute, bit)) {
-                events.push(FileEvent::new(uri::from_path(&absolute), kind));
-            }
-        }
+        let mut events = folders;
+        events.extend(changes.iter().filter_map(|(path, kind)| self.event(path, *kind)));
         if !events.is_empty() {
             let params = DidChangeWatchedFilesParams { changes: events };
             notify_server::<DidChangeWatchedFiles>(&self.connection, &params);
         }
+    }
+
+    /// The event of a change, if the server registered for it.
+    fn event(&self, path: &WorkspacePath, kind: ChangeKind) -> Option<FileEvent> {
+        let (kind, bit) = match kind {
+            ChangeKind::Created => (FileChangeType::CREATED, 1),
+            ChangeKind::Changed => (FileChangeType::CHANGED, 2),
+            ChangeKind::Deleted => (FileChangeType::DELETED, 4),
+        };
+        let absolute = self.workspace.absolute(path);
+        let is_watched = self.state.with_registrations(|known| known.watches(&absolute, bit));
+        is_watched.then(|| FileEvent::new(uri::from_path(&absolute), kind))
     }
 
     /// Compares every open document with the disk, after changes that could not be listed.
@@ -93,12 +95,12 @@ impl Session {
         let ReloadRule { files, also_open, .. } = &self.state.spec.reload;
         let concerns = |path: &WorkspacePath| match files.is_empty() {
             true => self.is_affected_by(path),
-            false => files.iter().any(|name| *name == path.name_lossy()),
+            false => files.iter().any(|name| path.as_path().ends_with(name)),
         };
         let missed = |(path, kind): &(WorkspacePath, ChangeKind)| {
             concerns(path) && (*also_open || *kind != ChangeKind::Changed || !self.documents.contains(path))
         };
-        changes.overflowed || changes.changes.iter().any(missed)
+        changes.overflowed || changes.changes.iter().chain(&changes.aside).any(missed)
     }
 
     /// Records that the server was shown other texts of these files: one that is not on disk is

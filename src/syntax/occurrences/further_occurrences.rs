@@ -1,6 +1,7 @@
 //! Further occurrences of a name, outside the files that a server listed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::time::Instant;
 
 use super::conditional_code::{
@@ -15,7 +16,7 @@ use crate::syntax::resolution::by_name;
 use crate::syntax::resolution::by_name::{distance, parse_all};
 use crate::syntax::resolution::candidates::identifier_at;
 use crate::syntax::resolution::definition::{DefinitionRole, SourceDefinition};
-use crate::syntax::resolution::imports::ImportItem;
+use crate::syntax::resolution::imports::{ImportItem, SourceImport};
 use crate::syntax::resolution::project::Project;
 use crate::syntax::resolution::resolve::Resolver;
 use crate::syntax::resolution::source::ParsedSource;
@@ -227,7 +228,7 @@ fn in_source(source: &ParsedSource, query: &OccurrenceQuery, hits: &[Hit]) -> Op
     let first = hits.iter().find(|hit| counts(source, query, start_of(source, hit)))?;
     let starts = || hits.iter().map(|hit| start_of(source, hit));
     Some(FurtherOccurrence {
-        imports: imports_name(source, query),
+        imports: imports_name(source, query) || qualifies_name(source, query, hits),
         defines: is_own_definition(source, &query.name),
         uses_member: starts().any(|at| !source.is_comment_or_string(at) && is_member(source, at)),
         defines_method: starts().any(|at| defines_method(source, &query.name, at)),
@@ -274,6 +275,18 @@ fn imports_name(source: &ParsedSource, query: &OccurrenceQuery) -> bool {
         let last = module.rsplit(['/', '.', ':', '\\']).find(|word| !word.is_empty());
         names_it && last.is_some_and(|last| words.contains(&last))
     })
+}
+
+/// Returns true if `source` declares the queried file as its module, and qualifies the name with
+/// it: a server that knows the file as part of another crate does not list that.
+fn qualifies_name(source: &ParsedSource, query: &OccurrenceQuery, hits: &[Hit]) -> bool {
+    let path = query.path.as_path();
+    let stem = path.file_stem().filter(|stem| *stem != "mod").or_else(|| path.parent()?.file_name());
+    let Some(module) = stem.and_then(OsStr::to_str) else { return false };
+    let declares = |import: &SourceImport| import.item == ImportItem::Child && import.local == module;
+    let before = |hit: &Hit| source.text.get(..start_of(source, hit)).unwrap_or_default();
+    source.imports.iter().any(declares)
+        && hits.iter().any(|hit| before(hit).ends_with(&format!("{module}::")))
 }
 
 /// Returns true if the file at `path` contains the name of `origin` without its ending. An

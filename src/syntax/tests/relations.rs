@@ -51,6 +51,22 @@ fn importers_of_a_module_include_plain_dotted_imports() {
 }
 
 #[test]
+fn rust_file_that_declares_the_module_and_qualifies_the_name_imports_it() {
+    for module in ["tests/common/mod.rs", "tests/common.rs"] {
+        let fixture = fixture(&[
+            (module, "pub fn helper() {}\n"),
+            ("tests/a.rs", "mod common;\nfn a() { common::helper(); }\n"),
+            ("tests/b.rs", "mod common;\nfn b(x: X) { x.helper(); }\n"),
+            ("tests/c.rs", "mod other;\nfn c() { common::helper(); }\n"),
+        ]);
+        let found = further(&fixture, module, "helper", OccurrenceSense::Any);
+        let importing: Vec<_> =
+            found.iter().filter(|(_, imports)| *imports).map(|(file, _)| &**file).collect();
+        assert_eq!(importing, ["tests/a.rs:2"], "{module}: {found:?}");
+    }
+}
+
+#[test]
 fn text_that_a_rename_leaves_is_quoted_or_in_documents() {
     let text = "__all__ = (\"cut\",)\ndef trim():\n    return 1\ncut = trim\n";
     let path = |fixture: &Fixture| fixture.path("t.py");

@@ -184,29 +184,61 @@ fn change_feed_skips_ignored_files_and_follows_gitignore_changes() {
     });
 }
 
+fn aside(feed: &ChangeFeed) -> Vec<(String, ChangeKind)> {
+    let batch = feed.drain();
+    assert_eq!((batch.changes, batch.overflowed), (Vec::new(), false));
+    batch.aside.into_iter().map(|(path, kind)| (path.display(), kind)).collect()
+}
+
 #[test]
 fn change_feed_reports_sources_that_are_hidden_or_ignored() {
     each_way(|start| {
         let files = ["gen_pb2.py", "gen/deep/a.py", "gen/a.o", ".tools/t.py", ".env/pyvenv.cfg", ".env/x.py"];
         let (_keep, workspace) = workspace(&files);
-        put(&workspace, ".gitignore", "gen/\n*_pb2.py\n");
-        put(&workspace, ".cache/CACHEDIR.TAG", "");
-        put(&workspace, ".cache/c.py", "");
+        put(&workspace, ".gitignore", "gen/\n*_pb2.py\nout\n");
+        put(&workspace, "out/CACHEDIR.TAG", "");
+        put(&workspace, "out/c.py", "");
         std::thread::sleep(crate::workspace::read::MAX_TIMESTAMP_GRANULARITY * 2);
         let feed = start(&workspace);
-        for file in files.iter().chain(&[".cache/c.py", "gen/new/b.py"]) {
+        for file in files.iter().chain(&["out/c.py", "gen/new/b.py"]) {
             put(&workspace, file, "changed");
         }
-        let sources = [
-            (".tools/t.py", Changed),
-            ("gen/deep/a.py", Changed),
-            ("gen/new/b.py", Created),
-            ("gen_pb2.py", Changed),
+        let changed = |path: &str, kind| (path.to_owned(), kind);
+        let expected = [
+            changed(".tools/t.py", Changed),
+            changed("gen/deep/a.py", Changed),
+            changed("gen/new/b.py", Created),
+            changed("gen_pb2.py", Changed),
         ];
-        expect(&feed, &sources);
+        assert_eq!(aside(&feed), expected);
         fs::remove_dir_all(workspace.root().join("gen")).unwrap();
-        expect(&feed, &[("gen/deep/a.py", Deleted), ("gen/new/b.py", Deleted)]);
+        assert_eq!(aside(&feed), [changed("gen/deep/a.py", Deleted), changed("gen/new/b.py", Deleted)]);
     });
+}
+
+#[test]
+fn hidden_or_ignored_sources_beyond_their_limits_change_nothing_else() {
+    let (_keep, workspace) = workspace(&["a", "gen/1/a.py", "gen/2/b.py", "gen/2/c.py"]);
+    put(&workspace, ".gitignore", "gen\n");
+    for limits in
+        [ChangeFeedLimits { aside: 1, ..LIMITS }, ChangeFeedLimits { aside_files: 1, files: 2, ..LIMITS }]
+    {
+        let feed = ChangeFeed::start_with(&workspace, sources(), limits);
+        assert!(!feed.drain().overflowed);
+        put(&workspace, "a", "changed");
+        expect(&feed, &[("a", Changed)]);
+    }
+}
+
+#[test]
+fn ignore_file_outside_a_workspace_without_git_does_not_concern_it() {
+    let (keep, _) = workspace(&["inner/notes.xyz"]);
+    fs::write(keep.path().join(".gitignore"), "*\n").unwrap();
+    let inner = Workspace::open(&keep.path().join("inner")).unwrap();
+    let feed = ChangeFeed::start(&inner, sources());
+    expect(&feed, &[]);
+    put(&inner, "notes.xyz", "changed");
+    expect(&feed, &[("notes.xyz", Changed)]);
 }
 
 #[test]

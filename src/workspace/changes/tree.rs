@@ -16,7 +16,7 @@ use crate::platform::watches::{KernelWatchError, KernelWatchEvent, Watches};
 use crate::workspace::edit::is_temporary;
 use crate::workspace::path::MAX_PATH_DEPTH;
 use crate::workspace::read::MAX_TIMESTAMP_GRANULARITY;
-use crate::workspace::tree_digest::is_cache;
+use crate::workspace::tree_digest::CACHE_MARK;
 use crate::workspace::walk::rules::{WatchRules, is_generated_folder};
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -54,14 +54,20 @@ pub(super) struct WatchedTree {
     by_watch: HashMap<i32, PathBuf>,
     /// Directories without a watch.
     polled: BTreeSet<PathBuf>,
+    /// The number of files, without those in `aside` directories.
     files: usize,
-    /// The number of directories that are hidden or ignored.
+    /// The numbers of directories that are hidden or ignored, and of the sources in them.
     aside: usize,
+    aside_files: usize,
+    /// True if some of them are not watched, because they are too many.
+    leaves_aside_out: bool,
     /// True if there were more files than the limit.
     too_many: bool,
     /// The changes that were noticed and not drained, at first those from before the watches were
     /// in place.
     pending: BTreeMap<PathBuf, ChangeKind>,
+    /// The same of sources that are hidden or ignored.
+    pending_aside: BTreeMap<PathBuf, ChangeKind>,
     /// The same of directories.
     pending_folders: BTreeMap<PathBuf, ChangeKind>,
     /// True if there may be others.
@@ -114,8 +120,11 @@ impl WatchedTree {
             polled: BTreeSet::new(),
             files: 0,
             aside: 0,
+            aside_files: 0,
+            leaves_aside_out: false,
             too_many: false,
             pending: BTreeMap::new(),
+            pending_aside: BTreeMap::new(),
             pending_folders: BTreeMap::new(),
             overflowed: false,
             revision: 0,
@@ -129,7 +138,7 @@ impl WatchedTree {
                 pending.insert(path, kind);
             }
         });
-        tree.pending = pending;
+        tree.note_changes(pending);
         // The rules compiled for the whole tree are seldom needed again.
         tree.rules = WatchRules::new(workspace);
         tree
@@ -143,8 +152,12 @@ impl WatchedTree {
             let changes = std::mem::take(changes).into_iter();
             changes.map(|(path, kind)| (WorkspacePath::new(path), kind)).collect()
         };
-        let (changes, folders) = (listed(&mut self.pending), listed(&mut self.pending_folders));
-        ChangeBatch { changes, folders, overflowed }
+        ChangeBatch {
+            changes: listed(&mut self.pending),
+            aside: listed(&mut self.pending_aside),
+            folders: listed(&mut self.pending_folders),
+            overflowed,
+        }
     }
 
     /// Returns a number that grows with each change; `None` if there are more files than are
@@ -174,8 +187,24 @@ impl WatchedTree {
             return;
         }
         let changes = self.compare_suspects(suspects);
-        self.revision += u64::from(!changes.is_empty());
-        merge_all(&mut self.pending, changes);
+        self.revision += u64::from(!(changes.is_empty() && self.pending_folders.is_empty()));
+        self.note_changes(changes);
+    }
+
+    /// Adds changes to those that are not drained yet.
+    fn note_changes(&mut self, changes: BTreeMap<PathBuf, ChangeKind>) {
+        let (ordinary, aside): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            changes.into_iter().partition(|(path, _)| self.is_ordinary(path));
+        merge_all(&mut self.pending, ordinary);
+        merge_all(&mut self.pending_aside, aside);
+    }
+
+    /// Returns true if neither the file nor a folder above it is hidden or ignored; a hidden file
+    /// beside others counts like these.
+    fn is_ordinary(&self, path: &Path) -> bool {
+        // An ignore file may name itself, and decides about others all the same.
+        let decides = IGNORE_FILES.iter().any(|name| path.ends_with(name));
+        !path.ancestors().skip(1).any(is_hidden) && (decides || !self.rules.is_ignored(path, false))
     }
 
     /// Compares the suspects with the disk. If ignore files are among them, all files under their
@@ -198,7 +227,11 @@ impl WatchedTree {
     pub(super) fn known_files(&self) -> usize {
         assert_eq!(
             self.files,
-            self.directories.values().map(|directory| directory.files.len()).sum::<usize>()
+            self.directories
+                .values()
+                .filter(|directory| !directory.aside)
+                .map(|directory| directory.files.len())
+                .sum::<usize>()
         );
         self.files
     }
@@ -324,27 +357,30 @@ impl WatchedTree {
             let found = self.directories_below(directory);
             merge_all(&mut folders, found.map(|path| (path.clone(), ChangeKind::Created)));
         }
-        folders.retain(|_, kind| *kind != ChangeKind::Changed);
+        // A folder that is not watched any more may still be there.
+        folders.retain(|path, kind| match kind {
+            ChangeKind::Created => true,
+            ChangeKind::Changed => false,
+            ChangeKind::Deleted => !self.workspace.root().join(path).exists(),
+        });
         merge_all(&mut self.pending_folders, folders);
     }
 
-    /// Returns true if `directory` is to be watched: it is below a watched one, not generated, and
-    /// not one too many of those that are hidden or ignored.
+    /// Returns true if `directory` is to be watched: it is below a watched one, and neither
+    /// generated nor, if it is hidden or ignored, a cache or an environment.
     fn is_watchable(&self, directory: &Path) -> bool {
         let Some(parent) = directory.parent() else { return true };
         let absolute = self.workspace.root().join(directory);
         self.directories.contains_key(parent)
             && !is_generated_folder(&absolute)
             && (!self.is_aside(directory)
-                || self.aside < self.limits.aside
-                    && !is_cache(&absolute)
-                    && !absolute.join("pyvenv.cfg").exists())
+                || !absolute.join(CACHE_MARK).exists() && !absolute.join("pyvenv.cfg").exists())
     }
 
     /// Returns true if the directory, or one above it, is hidden or ignored.
     fn is_aside(&self, directory: &Path) -> bool {
-        let within = directory.parent().and_then(|parent| self.directories.get(parent));
-        within.is_some_and(|parent| parent.aside)
+        let Some(parent) = directory.parent() else { return false };
+        self.directories.get(parent).is_some_and(|parent| parent.aside)
             || is_hidden(directory)
             || self.rules.is_ignored(directory, true)
     }
@@ -354,10 +390,8 @@ impl WatchedTree {
         if is_temporary(path) {
             return false;
         }
-        // An ignore file may name itself, and decides about others all the same.
-        let decides = || IGNORE_FILES.iter().any(|name| path.ends_with(name));
-        let is_ordinary = !parent.aside && (decides() || !self.rules.is_ignored(path, false));
-        is_ordinary || path.file_name().and_then(OsStr::to_str).is_some_and(|name| self.sources.has(name))
+        !parent.aside && self.is_ordinary(path)
+            || path.file_name().and_then(OsStr::to_str).is_some_and(|name| self.sources.has(name))
     }
 
     /// The watched directories from `top` on downwards.
@@ -379,7 +413,7 @@ impl WatchedTree {
             {
                 watches.remove(watch);
             }
-            self.files -= directory.files.len();
+            *self.count_of_files(directory.aside) -= directory.files.len();
             self.aside -= usize::from(directory.aside);
             files.extend(directory.files.into_iter().map(|(name, mark)| (path.join(name), mark)));
         }
@@ -398,8 +432,12 @@ impl WatchedTree {
         let mut waiting = vec![top];
         while let Some(path) = waiting.pop() {
             let absolute = self.workspace.root().join(&path);
-            let Ok(watch) = self.watch_directory(&path, &absolute) else { continue };
             let aside = self.is_aside(&path);
+            if aside && self.aside >= self.limits.aside {
+                self.leave_aside_out();
+                continue;
+            }
+            let Ok(watch) = self.watch_directory(&path, &absolute) else { continue };
             self.aside += usize::from(aside);
             let mut directory = WatchedDirectory { watch, aside, files: HashMap::new() };
             let mut below = Vec::new();
@@ -415,13 +453,17 @@ impl WatchedTree {
                         below.push(child);
                     }
                 } else if kind.is_file() && self.is_recorded(&child, &directory) {
-                    if self.files >= self.limits.files {
+                    if aside && self.aside_files >= self.limits.aside_files {
+                        self.leave_aside_out();
+                        continue;
+                    }
+                    if !aside && self.files >= self.limits.files {
                         self.too_many = true;
                         continue;
                     }
                     let Ok(metadata) = entry.metadata() else { continue };
                     directory.files.insert(entry.file_name(), fingerprint(&metadata));
-                    self.files += 1;
+                    *self.count_of_files(aside) += 1;
                     found(child, &metadata);
                 }
             }
@@ -483,14 +525,30 @@ impl WatchedTree {
     fn remember_file(&mut self, path: &Path, now: Option<FileFingerprint>) {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return };
         let Some(directory) = self.directories.get_mut(parent) else { return };
-        let (before, after) = (directory.files.len(), {
-            match now {
-                Some(mark) => directory.files.insert(name.to_owned(), mark),
-                None => directory.files.remove(name),
-            };
-            directory.files.len()
-        });
-        self.files = self.files + after - before;
+        let (before, after, aside) = (
+            directory.files.len(),
+            {
+                match now {
+                    Some(mark) => directory.files.insert(name.to_owned(), mark),
+                    None => directory.files.remove(name),
+                };
+                directory.files.len()
+            },
+            directory.aside,
+        );
+        let count = self.count_of_files(aside);
+        *count = *count + after - before;
+    }
+
+    fn count_of_files(&mut self, aside: bool) -> &mut usize {
+        if aside { &mut self.aside_files } else { &mut self.files }
+    }
+
+    /// Records that hidden or ignored sources are not watched.
+    fn leave_aside_out(&mut self) {
+        if !std::mem::replace(&mut self.leaves_aside_out, true) {
+            tracing::warn!("hidden or ignored folders are too many: changes in some are not noticed");
+        }
     }
 }
 

@@ -153,7 +153,11 @@ pub(super) fn python(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Opti
     let needs = || {
         let is_project = ["pyproject.toml", "setup.py", "setup.cfg"].iter().any(|file| folder.has(file));
         // unittest runs no functions.
-        let is_function = |line: &str| line.starts_with("def test") || line.starts_with("async def test");
+        let is_function = |line: &str| {
+            let name = line.strip_prefix("async ").unwrap_or(line).strip_prefix("def test_");
+            // unittest calls this one itself.
+            name.is_some_and(|name| !name.starts_with("suite("))
+        };
         let has_function =
             |file: &&String| folder.text(file).is_some_and(|text| text.lines().any(is_function));
         let imports = wanted.files.iter().find(|file| names("import pytest", file));

@@ -88,8 +88,10 @@ impl EndedRun<'_> {
     /// tests ran.
     pub(crate) fn start_failure(&self) -> Option<ToolError> {
         // Before Python 3.12, this is success.
-        let is_empty = |text: &&str| text.lines().any(|line| line.starts_with("Ran 0 tests in "));
-        if self.output.iter().any(is_empty) {
+        let totals =
+            || self.output.iter().flat_map(|text| text.lines()).filter(|line| line.starts_with("Ran "));
+        let is_empty = totals().count() > 0 && totals().all(|line| line.starts_with("Ran 0 tests in "));
+        if is_empty && self.command.contains("unittest") {
             let error = ToolError::new(ErrorCode::ServerFailed, "no test ran: unittest found none");
             return Some(error.with_hint("test functions outside of a TestCase need pytest"));
         }
@@ -187,6 +189,8 @@ mod tests {
         let (error, hint) =
             failure("python3 -m unittest", 0, "\nRan 0 tests in 0.000s\n\nOK").expect("an error");
         assert!(error.starts_with("no test ran") && hint.contains("pytest"), "{error}, {hint}");
+        let two = "Ran 0 tests in 0.000s\nOK\nRan 1 test in 0.001s\nOK";
+        assert_eq!(failure("python3 -m unittest a; python3 -m unittest b", 0, two), None);
         for (command, status, written) in [
             ("python3 -m pytest", 1, "E   ModuleNotFoundError: No module named 'shop'\n1 error in 0.1s"),
             ("cargo test", 101, "error: test failed, to rerun pass `--lib`"),

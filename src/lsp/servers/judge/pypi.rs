@@ -119,7 +119,8 @@ fn listed(reader: &mut ManifestReader<'_>, folder: &WorkspacePath, package: &str
             _ => {
                 text.lines().filter_map(|line| requirement_of(line, package)).for_each(&mut add);
                 for included in INCLUDED.as_ref()?.captures_iter(&text) {
-                    let path = included.get(1).and_then(|path| parent.join(path.as_str()).ok());
+                    let path = included.get(1)?.as_str();
+                    let path = parent.join(path.strip_prefix("{toxinidir}/").unwrap_or(path)).ok();
                     files.extend(path.filter(|path| !files.contains(path)));
                 }
             }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 
 use super::{Manager, ManagerState};
-use crate::workspace::{ChangeBatch, WorkspacePath};
+use crate::workspace::ChangeBatch;
 
 /// A recorder of the workspace's changes from [`Manager::start_recording`] until
 /// [`Manager::finish_recording`].
@@ -59,7 +59,7 @@ impl ManagerState {
     pub(super) async fn distribute_changes(self: &Arc<Self>) {
         self.restart_where_inputs_differ().await;
         let Some(changes) = self.drain_changes().await else { return };
-        if changes.changes.is_empty() && !changes.overflowed {
+        if changes.is_empty() {
             return;
         }
         self.witnesses.notify(&changes);
@@ -69,7 +69,7 @@ impl ManagerState {
             if session.may_miss(&changes) {
                 session.reload_soon();
             }
-            session.files_changed(&changes.changes, &changes.folders).await;
+            session.files_changed(&changes).await;
             if changes.overflowed {
                 session.rescan().await;
             }
@@ -82,9 +82,11 @@ impl ManagerState {
         for slot in self.slots() {
             let Some(session) = slot.running_session() else { continue };
             let rule = &session.state.spec.reload;
-            let is_named =
-                |(path, _): &(WorkspacePath, _)| rule.restart_files.contains(&path.name_lossy().into_owned());
-            let misses = rule.restart && session.may_miss(changes) || changes.changes.iter().any(is_named);
+            let is_changed = |name: &String| {
+                changes.overflowed || changes.changes.iter().any(|(path, _)| path.as_path().ends_with(name))
+            };
+            let misses =
+                rule.restart && session.may_miss(changes) || rule.restart_files.iter().any(is_changed);
             if misses || session.may_have_settled_complaint(changes) {
                 tracing::info!(server = session.server(), "stopped: it does not detect changes");
                 slot.stop().await;
