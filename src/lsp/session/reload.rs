@@ -1,6 +1,6 @@
 //! Notification of a server about changes on disk, and a reload if it misses them.
 //!
-//! The catalogue defines the necessary steps ([`ReloadRule`](crate::config::spec::ReloadRule)).
+//! The catalogue defines the necessary steps ([`ReloadRule`]).
 //! They are done right before the next question, so that many changes cause one reload, and idle
 //! servers none.
 
