@@ -216,7 +216,7 @@ fn actual_type(value: &DeValue<'_>) -> &'static str {
 /// No key is required, because layers of files complete each other.
 pub(super) fn json_schema<T: JsonSchema>(title: &str) -> Value {
     let of_layer = RecursiveTransform(|schema: &mut Schema| {
-        for keyword in ["required", "default", "x-launch"] {
+        for keyword in ["required", "default", "format", "x-launch"] {
             schema.remove(keyword);
         }
         if schema.get("properties").is_some() {

@@ -37,7 +37,7 @@ pub(crate) enum ChangeKind {
 pub(crate) struct ChangeBatch {
     /// One entry per file, sorted by path.
     pub changes: Vec<(WorkspacePath, ChangeKind)>,
-    /// The same of sources that are hidden or ignored.
+    /// One entry per source that is hidden or ignored, sorted by path.
     pub(crate) aside: Vec<(WorkspacePath, ChangeKind)>,
     /// The folders that were created, deleted or replaced, sorted by path.
     pub(crate) folders: Vec<(WorkspacePath, ChangeKind)>,

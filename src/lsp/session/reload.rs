@@ -37,8 +37,8 @@ impl Session {
         // First, so that documents synced below count as checked after these changes.
         // A build reads files of any kind.
         let is_built = self.state.spec.diagnostics.background_check.is_some();
-        let is_built = is_built && !changes.is_empty();
-        if is_built || !folders.is_empty() || changes.iter().any(|(path, _)| self.is_affected_by(path)) {
+        let counts = |(path, _): &(WorkspacePath, ChangeKind)| is_built || self.is_affected_by(path);
+        if !folders.is_empty() || changes.iter().any(counts) {
             self.disk_changed();
             let changed: Vec<WorkspacePath> = changes.iter().map(|(path, _)| path.clone()).collect();
             let mut kept = self.diagnostics_cache.lock();

@@ -66,9 +66,9 @@ pub(super) struct WatchedTree {
     /// The changes that were noticed and not drained, at first those from before the watches were
     /// in place.
     pending: BTreeMap<PathBuf, ChangeKind>,
-    /// The same of sources that are hidden or ignored.
+    /// The undrained changes of sources that are hidden or ignored.
     pending_aside: BTreeMap<PathBuf, ChangeKind>,
-    /// The same of directories.
+    /// The undrained changes of directories.
     pending_folders: BTreeMap<PathBuf, ChangeKind>,
     /// True if there may be others.
     overflowed: bool,
@@ -187,24 +187,23 @@ impl WatchedTree {
             return;
         }
         let changes = self.compare_suspects(suspects);
-        self.revision += u64::from(!(changes.is_empty() && self.pending_folders.is_empty()));
+        self.revision += u64::from(!changes.is_empty());
         self.note_changes(changes);
     }
 
     /// Adds changes to those that are not drained yet.
     fn note_changes(&mut self, changes: BTreeMap<PathBuf, ChangeKind>) {
-        let (ordinary, aside): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            changes.into_iter().partition(|(path, _)| self.is_ordinary(path));
+        let (aside, ordinary): (BTreeMap<_, _>, BTreeMap<_, _>) = changes
+            .into_iter()
+            .partition(|(path, _)| path.ancestors().skip(1).any(is_hidden) || self.is_ignored(path));
         merge_all(&mut self.pending, ordinary);
         merge_all(&mut self.pending_aside, aside);
     }
 
-    /// Returns true if neither the file nor a folder above it is hidden or ignored; a hidden file
-    /// beside others counts like these.
-    fn is_ordinary(&self, path: &Path) -> bool {
+    fn is_ignored(&self, file: &Path) -> bool {
         // An ignore file may name itself, and decides about others all the same.
-        let decides = IGNORE_FILES.iter().any(|name| path.ends_with(name));
-        !path.ancestors().skip(1).any(is_hidden) && (decides || !self.rules.is_ignored(path, false))
+        let decides = IGNORE_FILES.iter().any(|name| file.ends_with(name));
+        !decides && self.rules.is_ignored(file, false)
     }
 
     /// Compares the suspects with the disk. If ignore files are among them, all files under their
@@ -347,7 +346,8 @@ impl WatchedTree {
         }
         for directory in &suspects.directories {
             let is_there = || self.workspace.root().join(directory).is_dir();
-            if self.directories.contains_key(directory) || !self.is_watchable(directory) || !is_there() {
+            let is_watchable = || self.is_watchable(directory, self.is_aside(directory));
+            if self.directories.contains_key(directory) || !is_watchable() || !is_there() {
                 continue;
             }
             let files = &mut suspects.files;
@@ -363,18 +363,18 @@ impl WatchedTree {
             ChangeKind::Changed => false,
             ChangeKind::Deleted => !self.workspace.root().join(path).exists(),
         });
+        self.revision += u64::from(!folders.is_empty());
         merge_all(&mut self.pending_folders, folders);
     }
 
     /// Returns true if `directory` is to be watched: it is below a watched one, and neither
-    /// generated nor, if it is hidden or ignored, a cache or an environment.
-    fn is_watchable(&self, directory: &Path) -> bool {
+    /// generated nor, if it is hidden or ignored (`aside`), a cache or an environment.
+    fn is_watchable(&self, directory: &Path, aside: bool) -> bool {
         let Some(parent) = directory.parent() else { return true };
         let absolute = self.workspace.root().join(directory);
         self.directories.contains_key(parent)
             && !is_generated_folder(&absolute)
-            && (!self.is_aside(directory)
-                || !absolute.join(CACHE_MARK).exists() && !absolute.join("pyvenv.cfg").exists())
+            && !(aside && [CACHE_MARK, "pyvenv.cfg"].iter().any(|mark| absolute.join(mark).exists()))
     }
 
     /// Returns true if the directory, or one above it, is hidden or ignored.
@@ -390,7 +390,7 @@ impl WatchedTree {
         if is_temporary(path) {
             return false;
         }
-        !parent.aside && self.is_ordinary(path)
+        !parent.aside && !self.is_ignored(path)
             || path.file_name().and_then(OsStr::to_str).is_some_and(|name| self.sources.has(name))
     }
 
@@ -429,10 +429,10 @@ impl WatchedTree {
         go_on: &dyn Fn() -> bool,
         found: &mut dyn FnMut(PathBuf, &Metadata),
     ) {
-        let mut waiting = vec![top];
-        while let Some(path) = waiting.pop() {
+        let aside = self.is_aside(&top);
+        let mut waiting = vec![(top, aside)];
+        while let Some((path, aside)) = waiting.pop() {
             let absolute = self.workspace.root().join(&path);
-            let aside = self.is_aside(&path);
             if aside && self.aside >= self.limits.aside {
                 self.leave_aside_out();
                 continue;
@@ -469,7 +469,10 @@ impl WatchedTree {
             }
             directory.files.shrink_to_fit();
             self.directories.insert(path, directory);
-            waiting.extend(below.into_iter().filter(|child| self.is_watchable(child)));
+            waiting.extend(below.into_iter().filter_map(|child| {
+                let aside = self.is_aside(&child);
+                self.is_watchable(&child, aside).then_some((child, aside))
+            }));
         }
     }
 
@@ -525,17 +528,12 @@ impl WatchedTree {
     fn remember_file(&mut self, path: &Path, now: Option<FileFingerprint>) {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return };
         let Some(directory) = self.directories.get_mut(parent) else { return };
-        let (before, after, aside) = (
-            directory.files.len(),
-            {
-                match now {
-                    Some(mark) => directory.files.insert(name.to_owned(), mark),
-                    None => directory.files.remove(name),
-                };
-                directory.files.len()
-            },
-            directory.aside,
-        );
+        let (before, aside) = (directory.files.len(), directory.aside);
+        match now {
+            Some(mark) => directory.files.insert(name.to_owned(), mark),
+            None => directory.files.remove(name),
+        };
+        let after = directory.files.len();
         let count = self.count_of_files(aside);
         *count = *count + after - before;
     }

@@ -158,13 +158,11 @@ pub(super) fn python(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Opti
             // unittest calls this one itself.
             name.is_some_and(|name| !name.starts_with("suite("))
         };
-        let has_function =
-            |file: &&String| folder.text(file).is_some_and(|text| text.lines().any(is_function));
-        let imports = wanted.files.iter().find(|file| names("import pytest", file));
-        let imports = imports.map(|file| format!("{file} has `import pytest`"));
-        imports
-            .or_else(|| Some(format!("{} has test functions", wanted.files.iter().find(has_function)?)))
-            .filter(|_| is_project || folder.is_last_resort())
+        let reason = |file: &String| match folder.text(file)? {
+            text if text.contains("import pytest") => Some(format!("{file} has `import pytest`")),
+            text => text.lines().any(is_function).then(|| format!("{file} has test functions")),
+        };
+        wanted.files.iter().find_map(reason).filter(|_| is_project || folder.is_last_resort())
     };
     let (python, set_up) = python_program(folder);
     if let Some(reason) = sign.or_else(needs) {

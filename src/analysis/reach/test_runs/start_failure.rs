@@ -87,15 +87,14 @@ impl EndedRun<'_> {
     /// The error of a run in which no test was started, with the command that helps; `None` if
     /// tests ran.
     pub(crate) fn start_failure(&self) -> Option<ToolError> {
+        let lines = || self.output.iter().flat_map(|text| text.lines()).map(str::trim);
         // Before Python 3.12, this is success.
-        let totals =
-            || self.output.iter().flat_map(|text| text.lines()).filter(|line| line.starts_with("Ran "));
-        let is_empty = totals().count() > 0 && totals().all(|line| line.starts_with("Ran 0 tests in "));
+        let mut totals = lines().filter(|line| line.starts_with("Ran ")).peekable();
+        let is_empty = totals.peek().is_some() && totals.all(|line| line.starts_with("Ran 0 tests in "));
         if is_empty && self.command.contains("unittest") {
             let error = ToolError::new(ErrorCode::ServerFailed, "no test ran: unittest found none");
             return Some(error.with_hint("test functions outside of a TestCase need pytest"));
         }
-        let lines = || self.output.iter().flat_map(|text| text.lines()).map(str::trim);
         let lacking = |line: &str| {
             let found = LACKING.as_ref()?.captures(line)?;
             Some(found.get(1).or_else(|| found.get(2))?.as_str().to_owned())

@@ -3,11 +3,11 @@ use std::path::Path;
 use super::*;
 use crate::platform::files::symlink;
 
-pub(super) struct Project {
+pub(super) struct ManifestProject {
     pub(super) folder: tempfile::TempDir,
 }
 
-impl Project {
+impl ManifestProject {
     pub(super) fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {
@@ -29,7 +29,7 @@ impl Project {
 }
 
 fn typescript(files: &[(&str, &str)]) -> Option<(String, String)> {
-    Project::new(files).pin("typescript-language-server", "packages/a")
+    ManifestProject::new(files).pin("typescript-language-server", "packages/a")
 }
 
 pub(super) fn said(version: &str, file: &str) -> Option<(String, String)> {
@@ -112,7 +112,7 @@ fn manifests_that_cannot_be_read_are_a_reason_and_no_version() {
         ("package.json", "{\"devDependencies\": {\"typescript\": \"github:a/b\"}}", "names no version"),
         ("package.json", "{\"devDependencies\": {\"typescript\": \"next\"}}", "names no version"),
     ] {
-        let project = Project::new(&[A, (file, text)]);
+        let project = ManifestProject::new(&[A, (file, text)]);
         let workspace = Workspace::open(project.folder.path()).unwrap();
         let spec = &catalogue.servers["typescript-language-server"];
         let pinned = pinned_version(&workspace, &WorkspacePath::root(), spec).pinned.unwrap();
@@ -134,9 +134,9 @@ fn manifests_that_cannot_be_read_are_a_reason_and_no_version() {
 #[test]
 fn project_that_configures_a_server_has_the_version_that_the_server_requires() {
     let vue = ("package.json", r#"{"dependencies": {"vue": "^3"}}"#);
-    assert_eq!(Project::new(&[A, vue]).pin("vue-typescript", "packages/a"), None);
-    assert_eq!(Project::new(&[A]).pin("vue-typescript", "packages/a"), said("7.0.2", NEWEST));
-    assert_eq!(Project::new(&[A, vue]).pin("svelte", "packages/a"), None);
+    assert_eq!(ManifestProject::new(&[A, vue]).pin("vue-typescript", "packages/a"), None);
+    assert_eq!(ManifestProject::new(&[A]).pin("vue-typescript", "packages/a"), said("7.0.2", NEWEST));
+    assert_eq!(ManifestProject::new(&[A, vue]).pin("svelte", "packages/a"), None);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn packages_with_other_versions_are_roots_of_their_own() {
     let manifests: Vec<String> = packages.iter().map(|folder| format!("{folder}package.json")).collect();
     let files = files.iter().map(|(file, text)| (file.as_str(), text.as_str()));
     let files: Vec<_> = files.chain(manifests.iter().map(|file| (file.as_str(), "{}"))).collect();
-    let project = Project::new(&files);
+    let project = ManifestProject::new(&files);
     let workspace = Workspace::open(project.folder.path()).unwrap();
     let folders = crate::lsp::servers::package_folders::package_folders(workspace.root());
     let (own, _) = own_roots(&workspace, &folders, &Catalogue::built_in().servers["tsc"]);
@@ -167,8 +167,8 @@ fn packages_with_other_versions_are_roots_of_their_own() {
 #[cfg(unix)]
 #[test]
 fn package_that_is_a_link_out_of_the_workspace_is_not_read() {
-    let project = Project::new(&[("packages/a/x.ts", "")]);
-    let outside = Project::new(&[("typescript/package.json", r#"{"version": "7.0.2"}"#)]);
+    let project = ManifestProject::new(&[("packages/a/x.ts", "")]);
+    let outside = ManifestProject::new(&[("typescript/package.json", r#"{"version": "7.0.2"}"#)]);
     symlink(outside.folder.path(), project.folder.path().join("node_modules")).unwrap();
     let (told, _) = project.pin("tsc", ".").unwrap();
     assert!(told.contains("out of the workspace"), "{told}");
@@ -181,7 +181,7 @@ fn python_versions_come_from_settings_environment_locks_and_lists() {
     let environment = (".venv/lib/python3.12/site-packages/ruff-0.12.1.dist-info/METADATA", "");
     let lock = ("uv.lock", "version = 1\n[[package]]\nname = \"ruff\"\nversion = \"0.11.0\"\n");
     let list = ("requirements-dev.txt", "# tools\nruff [x] == 0.8.0 ; python_version > '3'\n");
-    let pin = |files: &[(&str, &str)]| Project::new(files).pin("ruff", ".");
+    let pin = |files: &[(&str, &str)]| ManifestProject::new(files).pin("ruff", ".");
     let config = (".venv/pyvenv.cfg", "home = /usr/bin\n");
     assert_eq!(pin(&[required, environment, config, lock]), said("0.9.3", "ruff.toml"));
     assert_eq!(pin(&[range, lock]), said(">=0.9, <0.10", "pyproject.toml"));
@@ -264,7 +264,7 @@ fn server_that_works_with_the_pinned_version_is_known() {
 
 #[test]
 fn toolchain_of_go_and_version_of_php_come_from_their_manifests() {
-    let pin = |server: &str, file: &str, text: &str| Project::new(&[(file, text)]).pin(server, ".");
+    let pin = |server: &str, file: &str, text: &str| ManifestProject::new(&[(file, text)]).pin(server, ".");
     for (text, version) in [
         ("module m\n\ngo 1.22\n", ">=1.22"),
         ("module m\n\ngo 1.22\n\ntoolchain go1.23.4 // newer\n", ">=1.23.4"),
@@ -276,7 +276,7 @@ fn toolchain_of_go_and_version_of_php_come_from_their_manifests() {
     let (told, _) = pin("gopls", "go.mod", "module m\n\ngo one\n").unwrap();
     assert!(told.contains("`one` is not a version specifier"), "{told}");
     let oldest = |text: &str| {
-        let project = Project::new(&[("composer.json", text)]);
+        let project = ManifestProject::new(&[("composer.json", text)]);
         let workspace = Workspace::open(project.folder.path()).unwrap();
         let spec = &Catalogue::built_in().servers["intelephense"];
         let pinned = pinned_version(&workspace, &WorkspacePath::root(), spec).pinned?;
@@ -298,7 +298,7 @@ fn toolchain_of_go_and_version_of_php_come_from_their_manifests() {
 #[test]
 fn version_of_a_program_beside_the_server_comes_from_its_installation() {
     let rule = Catalogue::built_in().servers["gopls"].judge.clone().unwrap();
-    let project = Project::new(&[
+    let project = ManifestProject::new(&[
         ("go/bin/go", ""),
         ("go/VERSION", "go1.24.4\ntime 2025-05-29\n"),
         ("venv/bin/go", ""),
@@ -331,7 +331,7 @@ fn pnpm_lock_has_a_version_for_each_importer() {
         let lock = importers(&a, &root);
         let lock = ("pnpm-lock.yaml", lock.as_str());
         assert_eq!(typescript(&[A, lock, range]), said("5.4.5", "pnpm-lock.yaml"), "{a}");
-        let found = Project::new(&[A, lock]).pin("typescript-language-server", ".");
+        let found = ManifestProject::new(&[A, lock]).pin("typescript-language-server", ".");
         assert_eq!(found, said("5.9.3", "pnpm-lock.yaml"), "{root}");
     }
     // A package that does not depend on it has that of the folders above.
@@ -342,7 +342,7 @@ fn pnpm_lock_has_a_version_for_each_importer() {
 #[test]
 fn linters_of_a_project_without_its_packages_are_pinned_by_its_manifest() {
     let manifest = r#"{"devDependencies": {"stylelint": "17.16.0", "oxlint": "1.0.0"}}"#;
-    let project = Project::new(&[("package.json", manifest)]);
+    let project = ManifestProject::new(&[("package.json", manifest)]);
     assert_eq!(project.pin("stylelint", "."), said("17.16.0", "package.json"));
     assert_eq!(project.pin("oxlint", "."), said("1.0.0", "package.json"));
 }
@@ -351,7 +351,7 @@ fn linters_of_a_project_without_its_packages_are_pinned_by_its_manifest() {
 fn installed_package_judges_if_the_server_loads_it() {
     let rule = Catalogue::built_in().servers["stylelint"].judge.clone().unwrap();
     let loaded = |file: &str, text: &str| {
-        let project = Project::new(&[(file, text)]);
+        let project = ManifestProject::new(&[(file, text)]);
         let workspace = Workspace::open(project.folder.path()).unwrap();
         let spec = &Catalogue::built_in().servers["stylelint"];
         pinned_version(&workspace, &WorkspacePath::root(), spec).pinned.unwrap().loaded_by(&rule)
@@ -369,7 +369,7 @@ fn pinned_companion_of_another_version_makes_answers_partial() {
         let program = "prefix/node_modules/typescript-language-server/lib/cli.mjs";
         let files =
             [("package.json", manifest.as_str()), (plugin, r#"{"version": "3.3.11"}"#), (program, "")];
-        let project = Project::new(&files);
+        let project = ManifestProject::new(&files);
         let workspace = Workspace::open(project.folder.path()).unwrap();
         let catalogue = Catalogue::built_in();
         let spec = &catalogue.servers["vue-typescript"];

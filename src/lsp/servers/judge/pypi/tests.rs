@@ -1,5 +1,5 @@
 use super::super::pinned_version;
-use super::super::tests::{Project, said};
+use super::super::tests::{ManifestProject, said};
 use crate::config::Catalogue;
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -35,13 +35,13 @@ fn python_versions_come_from_the_tables_of_each_project_manager() {
         ("tox.ini", "[testenv:lint]\ndeps =\n    ruff==0.9.3\ncommands = ruff check", "0.9.3"),
         ("tox.ini", "[testenv]\ndeps =\n    lint: ruff==0.9.3", "0.9.3"),
     ] {
-        assert_eq!(Project::new(&[(file, text)]).pin("ruff", "."), said(version, file), "{text}");
+        assert_eq!(ManifestProject::new(&[(file, text)]).pin("ruff", "."), said(version, file), "{text}");
     }
 }
 
 #[test]
 fn python_versions_come_from_lists_of_every_usual_name_and_those_that_they_include() {
-    let pin = |files: &[(&str, &str)]| Project::new(files).pin("ruff", ".");
+    let pin = |files: &[(&str, &str)]| ManifestProject::new(files).pin("ruff", ".");
     let one = "ruff==0.9.3 --hash=sha256:aa\n";
     for file in ["lint-requirements.txt", "requirements/ci.txt", "constraints.txt", "requirements_x.txt"] {
         assert_eq!(pin(&[(file, one)]), said("0.9.3", file), "{file}");
@@ -74,7 +74,7 @@ fn python_versions_come_from_lists_of_every_usual_name_and_those_that_they_inclu
 
 #[test]
 fn python_versions_come_from_addresses_of_packages_and_revisions_of_hooks() {
-    let pin = |server: &str, file: &str, text: &str| Project::new(&[(file, text)]).pin(server, ".");
+    let pin = |server: &str, file: &str, text: &str| ManifestProject::new(&[(file, text)]).pin(server, ".");
     for text in [
         "ruff @ https://x.org/packages/9a/2024/ruff-0.9.3-py3-none-manylinux_2_17_x86_64.whl#sha256=aa",
         "ruff[x]@https://x.org/ruff-0.9.3.tar.gz ; python_version > '3'",
@@ -104,7 +104,7 @@ fn python_versions_come_from_addresses_of_packages_and_revisions_of_hooks() {
 
 #[test]
 fn list_that_is_added_later_is_among_the_inspected_paths() {
-    let project = Project::new(&[("requirements/ci.txt", "x\n")]);
+    let project = ManifestProject::new(&[("requirements/ci.txt", "x\n")]);
     let workspace = Workspace::open(project.folder.path()).unwrap();
     let spec = &Catalogue::built_in().servers["ruff"];
     let inspected = pinned_version(&workspace, &WorkspacePath::root(), spec).inspected_paths;
@@ -122,8 +122,8 @@ fn python_locks_with_many_tables_are_read() {
     );
     let marked = entry.replace("version", "marker = \"x\"\nversion").replace("name", "index = \"a\"\nname");
     for text in [&lock, &lock.replace('\n', "\r\n"), &marked] {
-        assert_eq!(Project::new(&[("uv.lock", text)]).pin("ruff", "."), said("0.9.3", "uv.lock"));
+        assert_eq!(ManifestProject::new(&[("uv.lock", text)]).pin("ruff", "."), said("0.9.3", "uv.lock"));
     }
     let other = entry.replace("ruff", "ruff-lsp");
-    assert_eq!(Project::new(&[("uv.lock", &other)]).pin("ruff", "."), None);
+    assert_eq!(ManifestProject::new(&[("uv.lock", &other)]).pin("ruff", "."), None);
 }
