@@ -113,6 +113,12 @@ soak SUBJECT="":
 store-soak:
     cargo test --test integration answer_store:: -- --ignored --nocapture
 
+# the shared answer store on nginx, Redis and S3 (moto, from PyPI); needs nginx, redis-server and curl
+shared-stores:
+    python3 -m venv target/moto
+    target/moto/bin/pip install --quiet 'moto[server,s3]==5.2.5'
+    MOTO_SERVER="$PWD/target/moto/bin/moto_server" cargo test --test integration shared_answers::services:: -- --ignored --nocapture
+
 # twenty worktrees and agents whose servers exceed the memory budget: memory and the slowest call; just swarm pyright
 swarm SERVER="":
     cargo test --test integration machine::swarm::{{SERVER}} -- --ignored --nocapture --test-threads=1

@@ -259,9 +259,9 @@ async fn broken_and_foreign_entries_of_the_store_are_not_used() {
     let [entry] = <[PathBuf; 1]>::try_from(entries(&project)).expect("one entry");
     let whole = fs::read_to_string(&entry).expect("the entry");
     let cut = &whole[..whole.len() / 2];
-    let newer = whole.replace("\"form\":2", "\"form\":3");
+    let newer = whole.replace("\"form\":3", "\"form\":4");
     assert_ne!(newer, whole);
-    for broken in [cut, &newer, "", "[]", "<html>login</html>", "{\"form\":2}"] {
+    for broken in [cut, &newer, "", "[]", "<html>login</html>", "{\"form\":3}"] {
         fs::write(&entry, broken).expect("the entry");
         let (again, is_stored) = check(&project, project.root()).await;
         assert_eq!((again, is_stored), (first.clone(), false), "{broken:.20}");

@@ -65,6 +65,7 @@ mod running_tests;
 mod rust_and_go;
 mod saved_packages;
 mod scripted_server;
+mod shared_answers;
 mod soak;
 mod symbol_commands;
 mod symbol_contract;

@@ -1,7 +1,7 @@
 //! The main path on real servers: each gets requests on a copy of a fixture, before and after edits
 //! by other programs.
 
-use crate::support::{Project, real_servers};
+use crate::support::Project;
 use lsp_tools::internals::lsp::Severity;
 use lsp_tools::internals::tools::CallDirection;
 use lsp_tools::{Answer, Runtime, Target, Verdict};
@@ -214,38 +214,4 @@ async fn clangd_diagnostics_follow_header_changes() {
     project.write("include/queue.h", header);
     assert_eq!(messages(&runtime, "src/main.c").await, Vec::<String>::new());
     runtime.shutdown().await;
-}
-
-/// A check of all files and the checks of its shards have the same findings.
-#[test]
-fn check_parts_together_find_what_one_whole_check_finds() {
-    let project = Project::of_fixture("python");
-    project.write("greet/also_broken.py", "import os\n\n\ndef f():\n    return cound\n");
-    let environment = project.environment(Some(&real_servers(&["pylsp"])));
-    let run = |arguments: &[&str]| {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lsp-tools"));
-        command.current_dir(project.root()).envs(environment.clone()).args(arguments);
-        command.args(["--timeout", "90"]).output().expect("the program runs")
-    };
-    let results = |log: &[u8]| -> Vec<String> {
-        let log: serde_json::Value = serde_json::from_slice(log).expect("a log");
-        let runs = log["runs"].as_array().expect("runs");
-        assert_eq!(runs.len(), 1, "{log}");
-        let mut found: Vec<String> = runs[0]["results"]
-            .as_array()
-            .expect("results")
-            .iter()
-            .map(|result| format!("{} {}", result["locations"], result["message"]["text"]))
-            .collect();
-        found.sort();
-        found
-    };
-    let whole = run(&["check", "greet", "--format", "sarif"]);
-    assert_eq!(whole.status.code(), Some(1));
-    let mut parts = Vec::new();
-    for shard in ["1/2", "2/2"] {
-        parts.extend(results(&run(&["check", "greet", "--shard", shard, "--format", "sarif"]).stdout));
-    }
-    parts.sort();
-    assert_eq!(parts, results(&whole.stdout));
 }

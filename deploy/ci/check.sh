@@ -3,12 +3,11 @@
 #
 # Variables, all optional:
 #   LSP_TOOLS_BASE      the commit to compare with; by default, the base that GitHub or GitLab names
-#   LSP_TOOLS_SHARD     only part I/N; by default, GitLab's CI_NODE_INDEX of CI_NODE_TOTAL. Part 1 checks the whole of a comparison
 #   LSP_TOOLS_SEVERITY  the lowest severity to report: error, warning, information, hint
 #   LSP_TOOLS_REPORTS   the folder for reports, by default lsp-tools-reports
 #
-# Prints the findings, writes them to lsp-tools.sarif, gl-code-quality-report.json and junit.xml in the report folder (part I of N
-# to lsp-tools-I.sarif and so on), and exits with the status of `lsp-tools check`.
+# Prints the findings, writes them to lsp-tools.sarif, gl-code-quality-report.json and junit.xml in the report folder, and exits with
+# the status of `lsp-tools check`.
 # The values of variables are never run: branch names are untrusted.
 set -euo pipefail
 
@@ -72,29 +71,18 @@ base_commit() {
     printf '%s\n' "$fork"
 }
 
-shard=${LSP_TOOLS_SHARD:-}
-if [ -z "$shard" ] && [ "${CI_NODE_TOTAL:-1}" != 1 ]; then
-    shard=$CI_NODE_INDEX/$CI_NODE_TOTAL
+# One machine finishes before several have started their servers.
+if [ "${CI_NODE_INDEX:-1}" != 1 ]; then
+    printf 'lsp-tools: the first of the parallel jobs checks everything\n' >&2
+    exit 0
 fi
 
 words=(check --no-daemon)
 base=$(named_base)
-# A comparison covers few files, so one machine finishes before several have started their servers. Also, if other parts' changed files
-# are not open in its server, pyright was observed to report findings of the old files.
-if [ -n "$base" ] && [ -n "$shard" ]; then
-    if [ "${shard%%/*}" != 1 ]; then
-        printf 'lsp-tools: the first of the parts checks the whole difference\n' >&2
-        exit 0
-    fi
-    shard=
-fi
 if [ -n "$base" ]; then
     base=$(base_commit "$base")
     words+=(--against "$base")
     printf 'lsp-tools: what changed since %s\n' "$base" >&2
-fi
-if [ -n "$shard" ]; then
-    words+=(--shard "$shard")
 fi
 if [ -n "${LSP_TOOLS_SEVERITY:-}" ]; then
     words+=(--severity "$LSP_TOOLS_SEVERITY")
@@ -103,10 +91,9 @@ fi
 mkdir -p "$reports"
 # Excludes the reports from this check and from git.
 printf '*\n' >"$reports/.gitignore"
-part=${shard:+-${shard%%/*}}
-sarif=$reports/lsp-tools$part.sarif
-gitlab=$reports/gl-code-quality-report$part.json
-junit=$reports/junit$part.xml
+sarif=$reports/lsp-tools.sarif
+gitlab=$reports/gl-code-quality-report.json
+junit=$reports/junit.xml
 # Removes the reports of an earlier check.
 rm -f "$sarif" "$gitlab" "$junit"
 words+=(--report "sarif=$sarif" --report "gitlab=$gitlab" --report "junit=$junit")

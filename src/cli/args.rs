@@ -206,8 +206,7 @@ pub(crate) enum CliCommand {
                             lsp-tools check src tests/a.py       a part\n  \
                             lsp-tools check --severity error     only errors\n  \
                             lsp-tools check --format sarif > report.sarif\n  \
-                            lsp-tools check --report gitlab=quality.json --report junit=junit.xml\n  \
-                            lsp-tools check --shard 2/4          a quarter, on one of four machines\n\n\
+                            lsp-tools check --report gitlab=quality.json --report junit=junit.xml\n\n\
                             Exit status: 0 nothing found, 1 problems found, 3 no server, 4 incomplete.")]
     Check(CheckCommandArgs),
     /// Find the tests that reach a change or a symbol, each with its path to the code; `--run` runs

@@ -52,8 +52,9 @@ pub(crate) use load::{Config, ConfigOverrides};
 pub(crate) use mounts::{Mount, MountOrigin, MountTransport, MountedTools, skeleton};
 pub(crate) use settings::{
     BashSettings, CacheSharing, Deadlines, LibraryDocsSettings, LimitSettings, NetworkAccess, SandboxMode,
-    ServerSettings, Settings,
+    ServerSettings, Settings, SharedAnswerSettings, TrustedWriter, is_writer_name,
 };
+
 pub(crate) use state::{HeldFile, StateError, StateFolder, StateName};
 pub(crate) use trust::TrustStore;
 pub(crate) use trust::{RecordedHooks, TrustError, TrustState};

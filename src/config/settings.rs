@@ -48,6 +48,7 @@ mod daemon;
 mod editor;
 mod milliseconds;
 mod servers;
+mod shared_answers;
 mod web;
 
 use self::milliseconds::Milliseconds;
@@ -57,6 +58,7 @@ pub(crate) use chats::ChatSettings;
 pub(crate) use daemon::DaemonSettings;
 pub(super) use editor::EditorSettings;
 pub(crate) use servers::ServerSettings;
+pub(crate) use shared_answers::{SharedAnswerSettings, TrustedWriter, is_writer_name};
 pub(crate) use web::{FetchSettings, LibraryDocsSettings};
 
 /// The longest deadline, in milliseconds.
@@ -115,6 +117,9 @@ pub(crate) struct Settings {
     /// True to store the reports of checks, so that a later check of an unchanged workspace starts
     /// no server (false if absent).
     pub(crate) answer_store: Option<bool>,
+    /// A store of answers that several machines share (none by default). These settings count only
+    /// in the user's own file.
+    pub(crate) shared_answers: SharedAnswerSettings,
     /// True if hooks of hosts check the edits of a turn at its end (true if absent).
     pub(crate) end_of_turn_gate: Option<bool>,
 }
@@ -286,6 +291,7 @@ impl Settings {
             let mut table = layer.read(&SETTINGS_FIELDS)?;
             left_out.extend(mounts.take_servers(layer, &mut table)?);
             left_out.extend(chats::strip_project_chats(layer, &mut table));
+            left_out.extend(shared_answers::strip_project_store(layer, &mut table));
             left_out.extend(servers::strip_project_shares(layer, &mut table));
             if layer.origin == (LayerOrigin::Project { trusted: false }) {
                 left_out.extend(strip_launch_fields(&mut table, &SETTINGS_FIELDS, &layer.file));
@@ -300,7 +306,7 @@ impl Settings {
         settings.access = access;
         settings.mounts = mounts;
         let mut problems = settings.unknown_names(layers, catalogue);
-        problems.extend(settings.unusable_paths(layers));
+        problems.extend(settings.unusable_values(layers));
         if problems.is_empty() { Ok((settings, left_out)) } else { Err(ConfigError::Invalid(problems)) }
     }
 
@@ -352,7 +358,7 @@ impl Settings {
         problems
     }
 
-    fn unusable_paths(&self, layers: &[Layer]) -> Vec<ConfigProblem> {
+    fn unusable_values(&self, layers: &[Layer]) -> Vec<ConfigProblem> {
         let entries = self.bash.writable.iter();
         let faults = entries.filter_map(|entry| Some((entry, bash::writable_fault(entry)?)));
         let chats = self.chats.folders();
@@ -362,6 +368,11 @@ impl Settings {
             .filter_map(|(entry, fault)| problem_at(layers, &["bash", "writable", entry], fault))
             .chain(
                 chats.filter_map(|(key, folder, fault)| problem_at(layers, &["chats", key, folder], fault)),
+            )
+            .chain(
+                self.shared_answers.faults().filter_map(|(key, value, fault)| {
+                    problem_at(layers, &["shared-answers", key, value], fault)
+                }),
             )
             .collect()
     }

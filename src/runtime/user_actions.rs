@@ -7,8 +7,11 @@ use serde_json::{Value, json};
 
 use super::Runtime;
 use super::installs::run_recorded;
-use crate::analysis::check::stored_reports;
-use crate::analysis::check::stored_reports::AnswerStoreStatus;
+use crate::analysis::check::answer_store::folder;
+use crate::analysis::check::answer_store::folder::AnswerStoreStatus;
+use crate::analysis::check::shared_exchange;
+use crate::analysis::check::shared_exchange::ExchangeDirection;
+use crate::analysis::check::stored_reports::SharedExchange;
 use crate::analysis::error::ToolError;
 use crate::analysis::install_outcome::InstallOutput;
 use crate::lsp::servers::install::PackagePlace;
@@ -53,7 +56,7 @@ impl Runtime {
     /// # Errors
     /// Their folder cannot be read.
     pub(crate) async fn answer_store(&self) -> Result<AnswerStoreStatus, ToolError> {
-        stored_reports::status(&self.context).await
+        folder::status(&self.context).await
     }
 
     /// Removes all stored reports of checks. Returns the status before.
@@ -61,7 +64,20 @@ impl Runtime {
     /// # Errors
     /// They cannot be removed.
     pub(crate) async fn forget_answers(&self) -> Result<AnswerStoreStatus, ToolError> {
-        stored_reports::forget(&self.context).await
+        folder::forget(&self.context).await
+    }
+
+    /// Exchanges the stored reports of the workspace with the shared store.
+    ///
+    /// # Errors
+    /// `denied` by a rule or the store; those of the exchange.
+    pub(crate) async fn exchange_answers(
+        &self,
+        direction: ExchangeDirection,
+    ) -> Result<SharedExchange, ToolError> {
+        let what = json!({"direction": format!("{direction:?}").to_lowercase()});
+        let run = Box::pin(shared_exchange::exchange(&self.context, direction));
+        self.run_recorded("store", Effect::Network, &what, run).await
     }
 
     /// Shows, grants or withdraws trust in the project.

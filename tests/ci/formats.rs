@@ -1,5 +1,4 @@
-//! Reports as their readers parse them: XML by a parser, GitLab's list by its schema, and merged
-//! logs of shards in every format.
+//! Reports as their readers parse them: XML by a parser, GitLab's list by its schema.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;

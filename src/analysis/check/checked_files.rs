@@ -14,7 +14,6 @@ use super::file_report::FileReport;
 use super::left_out_files::{CheckScopes, LeftOutFiles};
 use super::notebook_check::{unread_notes, with_kernel_language};
 use super::opened_ahead::open_ahead;
-use super::shard::Shard;
 use crate::analysis::answer::{Answer, DiagnosticsOutput, FileVerdict, ServerState, ServerStatus, Verdict};
 use crate::analysis::context::{Context, LanguageFile};
 use crate::analysis::error::ToolError;
@@ -49,8 +48,6 @@ pub(crate) struct CheckRequest {
     pub(crate) limit: Option<usize>,
     /// The maximum duration of the whole check.
     pub(crate) timeout: Option<Duration>,
-    /// Limits the check to one shard of the files.
-    pub(crate) shard: Option<Shard>,
     /// True if no stored reports are used.
     pub(crate) asks_anew: bool,
     /// A request about the same files that is sent before the check.
@@ -79,9 +76,6 @@ pub(crate) async fn check(
     let left_out = leave_out(context, request, &mut subjects, &named);
     let languages = subjects.iter().filter_map(|subject| subject.language.as_deref());
     let primary = PrimaryLanguages::of_files(context.catalogue(), languages);
-    if let Some(shard) = request.shard {
-        retain_shard(context, &mut subjects, shard);
-    }
     let is_needed = |subject: &&LanguageFile| {
         named.contains(&subject.path)
             || subject.language.as_ref().is_none_or(|language| primary.has(language))
@@ -103,7 +97,7 @@ pub(crate) async fn check(
         ..FileCheckOptions::default()
     };
     let is_root = |path: &PathBuf| context.path(path).is_ok_and(|path| path.is_root());
-    let is_whole = request.paths.iter().all(is_root) && request.shard.is_none();
+    let is_whole = request.paths.iter().all(is_root);
     if !request.asks_anew {
         options.find_stored(context, &subjects, is_whole).await;
     }
@@ -117,10 +111,17 @@ pub(crate) async fn check(
     let mut answer = answer(context, request, reports);
     unread.sort();
     answer.notes.extend(unread);
-    answer.notes.extend(options.stored.note());
+    answer.notes.extend(options.stored.notes());
     answer.notes.extend(options.left_out.notes());
     answer.notes.extend(context.manager.over_budget_news().map(|over| over.to_string()));
     Ok(answer)
+}
+
+/// The files of a check of the whole workspace, and its options.
+pub(super) fn whole_check(context: &Context) -> Result<(Vec<LanguageFile>, FileCheckOptions), ToolError> {
+    let (mut subjects, named) = subjects(context, &[])?;
+    let left_out = leave_out(context, &CheckRequest::default(), &mut subjects, &named);
+    Ok((subjects, FileCheckOptions { left_out, ..FileCheckOptions::default() }))
 }
 
 /// Checks many files, of which some were given by name. Files that timed out while their server
@@ -286,17 +287,6 @@ fn leave_out(
     let mut scopes = CheckScopes::new(context, folders);
     subjects.retain(|subject| named.contains(&subject.path) || !scopes.leaves_out(subject));
     scopes.left_out
-}
-
-/// Keeps the files of one shard.
-pub(crate) fn retain_shard(context: &Context, subjects: &mut Vec<LanguageFile>, shard: Shard) {
-    let name = |subject: &LanguageFile| subject.path.display().to_string();
-    let size = |subject: &LanguageFile| {
-        context.workspace.absolute(&subject.path).metadata().map_or(0, |metadata| metadata.len())
-    };
-    let files: Vec<(String, u64)> = subjects.iter().map(|subject| (name(subject), size(subject))).collect();
-    let own = shard.assigned_files(&files);
-    subjects.retain(|subject| own.contains(&name(subject)));
 }
 
 /// Marks files of secondary languages that have no server, except those given by name.

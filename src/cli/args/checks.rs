@@ -8,7 +8,6 @@ use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use super::output_format::CliOutputFormat;
 use super::values::at_least_one;
-use crate::analysis::check::shard::Shard;
 use crate::lsp::model::Severity;
 
 /// `check`
@@ -32,7 +31,7 @@ pub(crate) struct CheckCommandArgs {
     pub(crate) index: bool,
     /// Only findings that a merge of these branches adds and no branch has alone; --against is
     /// their base
-    #[arg(long, value_name = "BRANCH", num_args = 2.., conflicts_with_all = ["paths", "shard"])]
+    #[arg(long, value_name = "BRANCH", num_args = 2.., conflicts_with = "paths")]
     pub(crate) merge_branches: Vec<String>,
     /// Let servers run code of other branches, as in a trusted project (build scripts, macros);
     /// needs `lsp-tools trust`
@@ -41,10 +40,6 @@ pub(crate) struct CheckCommandArgs {
     /// The index that git names to commit hooks, in the process where the command was typed.
     #[arg(skip)]
     pub(crate) index_file: Option<PathBuf>,
-    /// Check only part I of N, counted from 1; parts are of about equal size and the same on every
-    /// machine
-    #[arg(long, value_name = "I/N")]
-    pub(crate) shard: Option<Shard>,
     /// Ask the servers, not the answer store
     #[arg(long)]
     pub(crate) no_store: bool,
@@ -54,10 +49,21 @@ pub(crate) struct CheckCommandArgs {
 }
 
 /// The commands of the answer store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum StoreCommand {
     /// Show the folder, size and age of the answer store
     Status,
+    /// Create the keys of a writer of the shared store
+    Key {
+        /// The name of the writer, which readers see
+        name: String,
+    },
+    /// Fetch the findings for the workspace from the shared store
+    Pull,
+    /// Sign the stored findings for the workspace, and write them to the shared store
+    ///
+    /// LSP_TOOLS_STORE_KEY has the secret key.
+    Push,
     /// Remove all stored answers
     Forget,
 }

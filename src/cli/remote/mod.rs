@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::args::doors::McpCommandArgs;
 use super::args::tools::ToolsCommand;
-use super::args::{CliCommand, GlobalArgs};
+use super::args::{CliCommand, GlobalArgs, StoreCommand};
 use super::console::Console;
 use super::exit::CliExitStatus;
 use crate::bridges::daemon::identity;
@@ -69,8 +69,8 @@ pub(super) fn uses_daemon(global: &GlobalArgs, command: &CliCommand) -> bool {
 /// Returns true if the daemon accepts such a command.
 ///
 /// Commands that grant trust or prompt the user run in the user's own process. So does the
-/// installation, which needs secrets of the environment (tokens of registries) that a daemon may
-/// not have.
+/// installation and the exchange with the shared store, which need secrets of the environment that
+/// a daemon may not have.
 pub(super) fn daemon_accepts(command: &CliCommand) -> bool {
     match command {
         CliCommand::Trust(_)
@@ -82,6 +82,7 @@ pub(super) fn daemon_accepts(command: &CliCommand) -> bool {
         | CliCommand::Daemon(_)
         | CliCommand::View(_)
         | CliCommand::Lsp(_) => false,
+        CliCommand::Store(store) => matches!(store, StoreCommand::Status | StoreCommand::Forget),
         CliCommand::Copilot(copilot) => copilot.is_undo(),
         CliCommand::Mcp(McpCommandArgs { mounted, .. }) => mounted.is_some(),
         // Git's variables are those of this process, and so are the files of reports.

@@ -178,7 +178,7 @@ const OPEN_CATALOGUE_KEYS: &str = "\
 /// The keys of `lsp-tools.toml` that an untrusted project sets, by table.
 const OPEN_SETTINGS_KEYS: &str = "\
     file: deadlines servers limits log bash daemon fetch library-docs permissions agents mcp chats \
-        answer-store end-of-turn-gate\n\
+        answer-store shared-answers end-of-turn-gate\n\
     deadlines: hover definition references hierarchy symbols workspace-symbols completion signature \
         diagnostics edit start stop tool task\n\
     servers: idle-stop-s memory-budget-mb max-open-documents machine-memory-budget-mb machine-starts\n\
@@ -192,6 +192,7 @@ const OPEN_SETTINGS_KEYS: &str = "\
     agents.*: description tools excluded ask deny\n\
     mcp:\n\
     chats: enabled vscode copilot-cli\n\
+    shared-answers: url writers\n\
 ";
 
 fn open_keys(fields: &[ConfigField], table: &str, found: &mut String) {

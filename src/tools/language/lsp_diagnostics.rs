@@ -7,7 +7,6 @@ use std::time::Duration;
 use crate::analysis::answer::{Answer, DiagnosticsOutput, Verdict};
 use crate::analysis::ask::fallback;
 use crate::analysis::check::checked_files::{BeforeCheck, CheckRequest, check};
-use crate::analysis::check::shard::Shard;
 use crate::analysis::context::Context;
 use crate::analysis::error::ToolError;
 use crate::lsp::model::Severity;
@@ -45,8 +44,6 @@ pub(crate) struct DiagnosticsArgs {
 /// Options of a check for callers in this process, beside the tool's arguments.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct InProcess {
-    /// Limits the check to one shard of the files.
-    pub shard: Option<Shard>,
     /// True if no stored reports of an earlier check are used.
     pub asks_anew: bool,
     /// A request about the same files that is sent before the check.
@@ -68,7 +65,6 @@ impl DiagnosticsArgs {
             min_severity: self.min_severity,
             limit: self.limit,
             timeout: self.timeout_ms.map(Duration::from_millis),
-            shard: self.in_process.shard,
             asks_anew: self.in_process.asks_anew || self.in_process.first.is_some(),
             first: self.in_process.first.clone(),
         }

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::answer::Answer;
 use crate::analysis::check::checked_files::CheckRequest;
-use crate::analysis::check::shard::Shard;
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::trees::changes::judge::{JudgeOptions, compare_with};
@@ -48,8 +47,6 @@ pub(crate) struct ChangesArgs {
 pub(crate) struct ChangesInProcess {
     /// True if the caller does not need the changed declarations.
     pub without_interfaces: bool,
-    /// Limits the comparison to one shard of the files.
-    pub shard: Option<Shard>,
     /// True if servers may run code of the compared trees wherever they may run the project's.
     pub trusts_trees: bool,
     /// The path of an index file to use instead of the repository's index.
@@ -82,7 +79,6 @@ impl Tool for LspChanges {
             findings: CheckRequest {
                 min_severity: Some(args.min_severity.unwrap_or(Severity::Warning)),
                 limit: args.limit,
-                shard: args.in_process.shard,
                 ..CheckRequest::default()
             },
             interfaces: !args.in_process.without_interfaces,

@@ -258,9 +258,6 @@ async fn find(
     watch.widen(wider);
     let mut scopes = CheckScopes::new(context, Vec::new());
     watch.retain(|subjects| subjects.retain(|subject| !scopes.leaves_out(subject)));
-    if let Some(shard) = options.findings.shard {
-        watch.retain(|subjects| checked_files::retain_shard(context, subjects, shard));
-    }
     let view = view_before_edits(&View::disk(), edits);
     let own_tree = is_apart || is_reconfigured || !texts_show_all(context, edits);
     let tree: Option<Arc<dyn EarlierTree>> = if own_tree { Some(earlier) } else { None };

@@ -20,11 +20,7 @@ pub(crate) async fn run(arguments: CheckCommandArgs, cli: CliContext<'_>) -> Res
         paths: Some(arguments.paths),
         min_severity: arguments.severity.map(Into::into),
         limit: Some(arguments.limit.unwrap_or(usize::MAX)),
-        in_process: InProcess {
-            shard: arguments.shard,
-            asks_anew: arguments.no_store,
-            ..InProcess::default()
-        },
+        in_process: InProcess { asks_anew: arguments.no_store, ..InProcess::default() },
         ..DiagnosticsArgs::default()
     };
     let answer = cli.runtime.check_all(args).await?;

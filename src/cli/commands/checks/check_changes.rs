@@ -21,7 +21,6 @@ pub(super) async fn run(arguments: CheckCommandArgs, cli: CliContext<'_>) -> Res
         limit: Some(arguments.limit.unwrap_or(usize::MAX)),
         in_process: ChangesInProcess {
             without_interfaces: !shows_interfaces,
-            shard: arguments.shard,
             trusts_trees: arguments.trust_trees,
             index_file: arguments.index_file,
         },

@@ -2,7 +2,7 @@
 //! them.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -19,11 +19,12 @@ use super::python;
 use super::setup::ManagerSetup;
 use crate::config::spec::ServerSpec;
 use crate::config::{Catalogue, settings_of};
+use crate::lsp::servers::install::manifest::InstallationManifest;
 use crate::lsp::servers::locate;
 use crate::lsp::servers::locate::{LocatedProgram, ProgramOrigin};
 use crate::platform::canonicalize;
 use crate::process::environment;
-use crate::text::PartsHasher;
+use crate::text::{PartsHash, PartsHasher};
 use crate::workspace::{FileAspect, FileStamp, TreeDigest, Workspace, WorkspacePath, folder_digest};
 
 /// The largest settings file that is read, in bytes.
@@ -39,6 +40,9 @@ const HARMLESS_CODE: [&str; 3] = [
     "import os; var = 'SETUPTOOLS_USE_DISTUTILS'; enabled = os.environ.get(var, 'stdlib') == 'local'; enabled and __import__('_distutils_hack').add_shim()",
     "import _virtualenv",
 ];
+/// The settings of an environment that say where and by which command it was made.
+const PLACE_KEYS: [&str; 7] =
+    ["home", "executable", "base-executable", "base-prefix", "base-exec-prefix", "command", "prompt"];
 /// Settings of checkers of Python that name further files, folders and packages above the root,
 /// without `-` and `_`.
 const LEADING_KEYS: &str = "baselinefile extend extends extrapaths mypypath namespacepackages stubpath typeshed typeshedpath venv venvpath";
@@ -50,8 +54,13 @@ static IMPORT_FROM_ABOVE: LazyLock<Regex> =
 /// Inputs of the findings of one server for one root, beside the workspace's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FindingsInputs {
-    /// The digest of all of it.
+    /// The digest of what findings follow from on any machine.
     pub(crate) digest: TreeDigest,
+    /// The digest of where and when it was installed here, which shows that it was changed by hand.
+    pub(crate) machine: PartsHash,
+    /// True if `digest` is the same on another machine: the installation is that of locks, whose
+    /// packages have hashes.
+    pub(crate) is_portable: bool,
     /// The folder of the Python environment, its links followed, whose files are part of the digest.
     pub(crate) environment: Option<PathBuf>,
 }
@@ -101,47 +110,81 @@ impl Manager {
         let digest = tokio::task::spawn_blocking(move || {
             digest_of(&shared.setup, (&server, &root), &inputs, libraries, until)
         });
-        Some(FindingsInputs { digest: digest.await.ok()??, environment })
+        let (digest, machine, is_portable) = digest.await.ok()??;
+        Some(FindingsInputs { digest, machine, is_portable, environment })
     }
 }
 
-/// Hashes the inputs of a server's findings for a root.
+/// Hashes the inputs of a server's findings for a root: on any machine, and here; and returns true
+/// if the first hash is the same elsewhere.
 fn digest_of(
     setup: &ManagerSetup,
     (server, root): (&str, &WorkspacePath),
     inputs: &LaunchInputs,
     python: Option<PythonInputs>,
     until: Instant,
-) -> Option<TreeDigest> {
+) -> Option<(TreeDigest, PartsHash, bool)> {
     let spec = setup.catalogue.servers.get(server)?;
     let located = launch::find(setup, server, spec, root).ok()?;
     (!has_outer_settings(setup, spec)?).then_some(())?;
-    let (mut hasher, mut states) = (PartsHasher::default(), PartsHasher::default());
+    let (mut hasher, mut states, mut machine) = <(PartsHasher, PartsHasher, PartsHasher)>::default();
     // Answers mention a version that the project pins, and a server that it contains.
     let has_own_program = locate::project_program(&setup.workspace, root, spec).is_some();
     let facts = (setup.trusted, &inputs.spec, &inputs.lack, inputs.pinned(), has_own_program);
     let settings = format!("{:?}", (facts, &setup.settings.limits));
-    for text in [env!("CARGO_PKG_VERSION"), server, &root.display(), &settings] {
+    let system = [std::env::consts::OS, std::env::consts::ARCH, env!("CARGO_PKG_VERSION")];
+    for text in system.into_iter().chain([server, &*root.display(), &settings]) {
         hasher.add(text.as_bytes());
     }
+    let environment = python.as_ref().map(|python| python.environment.as_path());
     for (name, value) in environment::relevant_variables(std::env::vars_os()) {
-        hasher.add_name(&name);
-        hasher.add_name(&value);
+        if let Some(value) = findings_variable(&name, &value, environment) {
+            hasher.add_name(&name);
+            hasher.add_name(&value);
+        }
+        machine.add_name(&name);
+        machine.add_name(&value);
     }
     if spec.ignores_root_name != Some(true) {
         hasher.add_name(setup.workspace.root().file_name()?);
     }
     let prefix = locate::current_installation(&setup.data, server);
-    let mut digests = vec![installation_digest(&prefix, &located, until)?];
+    let installed = installation_digest(&prefix, &located, until)?;
+    machine.add(&installed.content);
+    states.add(&installed.states);
+    let locks = InstallationManifest::read(&canonicalize(&prefix).ok()?)
+        .and_then(|manifest| Some(format!("{:?}", (manifest.recipe, manifest.locks?))));
+    hasher.add(locks.as_deref().unwrap_or_default().as_bytes());
     if let Some(python) = python {
         hasher.add(python.state.as_bytes());
-        digests.extend(python.digests(setup.workspace.root(), until)?);
+        machine.add(python.place.as_bytes());
+        for digest in python.digests(setup.workspace.root(), until)? {
+            hasher.add(&digest.content);
+            states.add(&digest.states);
+        }
     }
-    for digest in digests {
-        hasher.add(&digest.content);
-        states.add(&digest.states);
+    let digest = TreeDigest { content: hasher.finish(), states: states.finish() };
+    Some((digest, machine.finish(), locks.is_some()))
+}
+
+/// The value of a variable as far as it changes the findings of checkers of Python; `None` if it
+/// does not. It says the language of messages, the path to the environment, or anything that the
+/// interpreters of Python and JavaScript read.
+fn findings_variable(name: &OsStr, value: &OsStr, environment: Option<&Path>) -> Option<OsString> {
+    let (name, text) = (name.to_string_lossy(), value.to_string_lossy());
+    if name.starts_with("LC_") || name.starts_with("LANG") {
+        let is_plain = |locale: &str| ["", "C", "POSIX"].contains(&locale);
+        let (locale, encoding) = text.split_once('.').unwrap_or((&text, "UTF-8"));
+        let encoding = encoding.replace('-', "").to_lowercase();
+        let language = if is_plain(locale) { "en" } else { locale.split('_').next().unwrap_or(locale) };
+        return (!text.is_empty()).then(|| format!("{language} {encoding}").into());
     }
-    Some(TreeDigest { content: hasher.finish(), states: states.finish() })
+    let is_read = |prefix: &str| name.starts_with(prefix);
+    if ["VIRTUAL_ENV", "CONDA_PREFIX"].contains(&&*name) {
+        let is_same = environment.is_some_and(|found| canonicalize(value).is_ok_and(|path| path == found));
+        return Some(if is_same { OsString::new() } else { value.to_owned() });
+    }
+    ["PYTHON", "NODE_", "CONDA_", "PYENV_"].into_iter().any(is_read).then(|| value.to_owned())
 }
 
 /// Returns a digest of the files of a server that `lsp-tools install` has installed. Other programs
@@ -163,8 +206,10 @@ struct PythonInputs {
     environment: PathBuf,
     /// The folders of the standard libraries of the interpreters.
     libraries: BTreeSet<PathBuf>,
-    /// The states of the interpreters, and the settings of the environment.
+    /// The settings of the environment, and its path below the workspace's root.
     state: String,
+    /// The paths and states of the interpreters, and the settings that name places.
+    place: String,
 }
 
 impl PythonInputs {
@@ -174,21 +219,25 @@ impl PythonInputs {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         (!PYTHON_PATHS.into_iter().any(is_set)).then_some(())?;
         let environment = canonicalize(&found.folder).ok()?;
-        let mut state = plain_settings(&environment)?;
+        let settings = plain_settings(&environment)?;
         // An interpreter takes its library from the home that is named, or from where its links lead.
-        let mut libraries = BTreeSet::from_iter(home_libraries(&state)?);
+        let mut libraries = BTreeSet::from_iter(home_libraries(&settings)?);
+        let (mut place, mut state) = split_settings(&settings);
         let own = found.interpreter.clone();
         state.push_str(&format!("{:?}", own.as_ref().map(|program| setup.pin(program).is_some())));
-        // Findings name the paths of environments; those of the workspace differ with it.
-        let place = environment.strip_prefix(setup.workspace.root()).unwrap_or(&environment);
-        state.push_str(&format!("{place:?}"));
+        // The environment of the project counts by its path there, also for another tree to which
+        // it is lent.
+        let mut projects = [setup.workspace.root(), &setup.trusted_root].into_iter();
+        let below = projects.find_map(|root| found.folder.strip_prefix(root).ok());
+        state.push_str(&format!("{:?}", below.unwrap_or(&environment)));
         for program in [python::base_interpreter(setup).await, own].into_iter().flatten() {
             let program = canonicalize(program).ok()?;
-            // Its place, size and times.
-            state.push_str(&format!("{program:?} {:?}", FileStamp::from_path(&program)));
+            // Its place, size and times; its version is in the name.
+            place.push_str(&format!("{program:?} {:?}", FileStamp::from_path(&program)));
+            state.push_str(&format!("{:?}", program.file_name()));
             libraries.extend(standard_libraries(&program)?);
         }
-        Some(Self { environment, libraries, state })
+        Some(Self { environment, libraries, state, place })
     }
 
     /// The digests of the environment and the standard libraries.
@@ -201,8 +250,11 @@ impl PythonInputs {
         let is_other = |folder: &Path| {
             is_bytecode(folder) || folder.ends_with("site-packages") || folder.ends_with("dist-packages")
         };
-        let of_library =
-            |folder: &PathBuf| folder_digest(folder, is_other, |_| Some(FileAspect::SizeAndTime), until);
+        let aspect_in_library = |path: &Path| match is_source(path) {
+            true => Some(FileAspect::Content),
+            false => Some(FileAspect::Size),
+        };
+        let of_library = |folder: &PathBuf| folder_digest(folder, is_other, aspect_in_library, until);
         std::iter::once(environment).chain(self.libraries.iter().map(of_library)).collect()
     }
 
@@ -213,8 +265,7 @@ impl PythonInputs {
         if is_custom_module(path) || is_path_file && !self.is_plain_path_file(path, root) {
             return None;
         }
-        let is_source = is_path_file || has_extension(path, &["py", "pyi", "typed", "egg", "zip"]);
-        Some(if is_source { FileAspect::Content } else { FileAspect::Size })
+        Some(if is_path_file || is_source(path) { FileAspect::Content } else { FileAspect::Size })
     }
 
     /// Returns true if a path file names only folders of the environment and the workspace.
@@ -245,6 +296,11 @@ fn is_read(folder: &Path, root: &Path) -> bool {
     let is_left_out =
         |name: &OsStr| name == "bin" || name == "__pycache__" || name.as_encoded_bytes().starts_with(b".");
     folder.strip_prefix(root).is_ok_and(|below| !below.iter().any(is_left_out))
+}
+
+/// Returns true for a file of modules, or one that says that a package has types.
+fn is_source(path: &Path) -> bool {
+    has_extension(path, &["py", "pyi", "typed", "egg", "zip"])
 }
 
 /// Returns true if an interpreter that has the folder of the file at the absolute `path` on its
@@ -292,6 +348,16 @@ fn plain_settings(environment: &Path) -> Option<String> {
         }
     };
     (!settings.split(['\n', '\r']).any(shares)).then_some(settings)
+}
+
+/// The settings of an environment that name places and the command that made it, and the others.
+fn split_settings(settings: &str) -> (String, String) {
+    let names_place = |line: &&str| {
+        let key = line.split('=').next().unwrap_or_default().trim().to_ascii_lowercase();
+        PLACE_KEYS.contains(&&*key)
+    };
+    let (places, others): (Vec<&str>, Vec<&str>) = settings.lines().partition(names_place);
+    (places.join("\n"), others.join("\n"))
 }
 
 /// Returns true if the user, or a folder above the workspace, has settings for a server.
@@ -435,7 +501,8 @@ mod tests {
 
     fn inputs(environment: &Path, library: Option<PathBuf>) -> PythonInputs {
         let libraries = library.into_iter().collect();
-        PythonInputs { environment: environment.to_owned(), libraries, state: String::new() }
+        let (state, place) = Default::default();
+        PythonInputs { environment: environment.to_owned(), libraries, state, place }
     }
 
     fn digests(inputs: &PythonInputs) -> Option<Vec<TreeDigest>> {
