@@ -135,6 +135,10 @@ conformance *ARGS:
 bench *ARGS:
     cargo bench --bench lsp -- {{ARGS}}
 
+# the time of check with the answer store: an unchanged tree, another worktree, a comparison
+bench-store *ARGS:
+    cargo bench --bench store -- {{ARGS}}
+
 # the time of write, edit and patch, with and without diagnostics
 bench-edits *ARGS:
     cargo bench --bench edits -- {{ARGS}}
