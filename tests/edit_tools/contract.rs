@@ -108,6 +108,28 @@ async fn patch_applies_all_files_or_none_and_reports_hunk_offsets() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn patch_keeps_adds_and_removes_a_byte_order_mark_as_git_does() {
+    let hunk = |old: &str, new: &str| {
+        let patch = format!("--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-{old}\n+{new}\n two\n");
+        json!({ "patch": patch })
+    };
+    for (before, old, new, after) in [
+        ("\u{feff}one\ntwo\n", "\u{feff}one", "\u{feff}three", "\u{feff}three\ntwo\n"),
+        ("\u{feff}one\ntwo\n", "\u{feff}one", "one", "one\ntwo\n"),
+        ("\u{feff}one\ntwo\n", "one", "three", "\u{feff}three\ntwo\n"),
+        ("\u{feff}one\r\ntwo\r\n", "\u{feff}one\r", "\u{feff}three\r", "\u{feff}three\r\ntwo\r\n"),
+        ("one\ntwo\n", "one", "\u{feff}one", "\u{feff}one\ntwo\n"),
+    ] {
+        let project = Project::new([("a.txt", before)]);
+        let workspace = project.open();
+        let answer = workspace.ok("patch", hunk(old, new)).await;
+        assert_eq!(project.read("a.txt"), after, "{before:?} {answer}");
+        workspace.ok("undo", json!({})).await;
+        assert_eq!(project.read("a.txt"), before);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn patch_outside_workspace_or_to_control_path_is_refused() {
     let project = Project::new([("a.txt", "a\n")]);
     let workspace = project.open();

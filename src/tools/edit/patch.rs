@@ -16,7 +16,7 @@ use crate::text::patch::{
     PatchSequenceOutcome, SequenceError,
 };
 use crate::tools::api::tool::{Call, Card, Tool};
-use crate::workspace::edit::{EditPlan, LineEnds, PathPrecondition};
+use crate::workspace::edit::{EditPlan, PathPrecondition};
 use crate::workspace::{TextFile, WorkspacePath};
 
 /// The arguments of `patch`.
@@ -156,7 +156,7 @@ fn plan_patch(context: &Context, patch: &Patch) -> Result<(EditPlan, MovedHunkIn
     let texts = |named: &PatchPath| -> Result<Option<String>, ToolError> {
         let path = resolve_patch_path(context, named)?;
         let file = read_existing(context, &path)?;
-        let text = file.as_ref().map(|file| file.text.clone());
+        let text = file.as_ref().map(marked_text);
         if text.as_ref().is_some_and(|text| patch::has_too_many_lines(text)) {
             let most = patch::MAX_PATCH_LINES;
             let what = format!("{} has more than {most} lines, the limit for patches", path.display());
@@ -281,14 +281,19 @@ fn plan_text(
     let origin = file.origin.as_ref().map(|origin| resolve_patch_path(context, origin)).transpose()?;
     let old = known(origin.as_ref().unwrap_or(&path));
     let expected = match moves.contains_key(&path) {
-        true if executable.is_none() && old.is_some_and(|old| old.text == *text) => return Ok(()),
+        true if executable.is_none() && old.is_some_and(|old| marked_text(old) == *text) => return Ok(()),
         true => PathPrecondition::Any,
         false if moves.values().any(|from| *from == path) => PathPrecondition::Absent,
         false => precondition(known(&path)),
     };
-    let bytes = old.map_or_else(|| text.clone().into_bytes(), |old| old.with_text(text, LineEnds::AsGiven));
-    plan.write_with_mode(&path, bytes, expected, executable);
+    plan.write_with_mode(&path, text.clone().into_bytes(), expected, executable);
     Ok(())
+}
+
+/// The text of a file with its byte order mark, which a patch may contain.
+fn marked_text(file: &TextFile) -> String {
+    let mark = if file.bom { "\u{feff}" } else { "" };
+    format!("{mark}{}", file.text)
 }
 
 fn precondition(known: Option<&TextFile>) -> PathPrecondition {
