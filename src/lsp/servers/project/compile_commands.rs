@@ -1,9 +1,10 @@
 //! The source files that a JSON Compilation Database names
 //! (<https://clang.llvm.org/docs/JSONCompilationDatabase.html>).
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
@@ -16,17 +17,53 @@ use crate::workspace::normalise;
 /// The largest database that is read, in bytes.
 const MAX_DATABASE_BYTES: u64 = 512 << 20;
 
+/// Flags with a value of their own that change no findings: names of outputs.
+const OUTPUT_FLAGS: [&str; 4] = ["-o", "-MF", "-MT", "-MQ"];
+/// Other flags that change no findings.
+const SILENT_FLAGS: [&str; 8] = ["-c", "-MD", "-MMD", "-MP", "-fPIC", "-fpic", "-fPIE", "-fpie"];
+
 /// The files that have an entry.
 #[derive(Debug, Default)]
 pub(super) struct CompileCommands {
     /// Their absolute paths, normalised, links not followed.
-    files: BTreeSet<PathBuf>,
+    files: BTreeMap<PathBuf, FileCommands>,
+}
+
+/// The commands of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileCommands {
+    /// One, or several that differ in nothing that changes findings; with a hash of it.
+    One(u64),
+    /// Several; a server uses one of them.
+    Several,
 }
 
 #[derive(Deserialize)]
 struct Entry {
     directory: PathBuf,
     file: PathBuf,
+    #[serde(default)]
+    command: String,
+    #[serde(default)]
+    arguments: Vec<String>,
+}
+
+impl Entry {
+    /// A hash of the words that may change findings.
+    fn relevant_hash(&self) -> u64 {
+        let split = || shlex::split(&self.command).unwrap_or_else(|| vec![self.command.clone()]);
+        let words = if self.arguments.is_empty() { split() } else { self.arguments.clone() };
+        let mut hasher = DefaultHasher::new();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            if OUTPUT_FLAGS.contains(&word.as_str()) {
+                words.next();
+            } else if !SILENT_FLAGS.contains(&word.as_str()) {
+                word.hash(&mut hasher);
+            }
+        }
+        hasher.finish()
+    }
 }
 
 impl CompileCommands {
@@ -39,13 +76,14 @@ impl CompileCommands {
         serde_json::from_reader(BufReader::new(database)).ok()
     }
 
-    /// Returns true if a file has an entry, perhaps under another path.
-    pub(super) fn has(&self, absolute: &Path) -> bool {
-        if self.files.contains(absolute) {
-            return true;
+    /// The commands of a file, perhaps under another path.
+    pub(super) fn of(&self, absolute: &Path) -> Option<FileCommands> {
+        if let Some(commands) = self.files.get(absolute) {
+            return Some(*commands);
         }
-        let mut namesakes = self.files.iter().filter(|file| file.file_name() == absolute.file_name());
-        namesakes.any(|file| canonicalize(file).is_ok_and(|real| real == absolute))
+        let mut namesakes = self.files.iter().filter(|(file, _)| file.file_name() == absolute.file_name());
+        let found = namesakes.find(|(file, _)| canonicalize(file).is_ok_and(|real| real == absolute));
+        found.map(|(_, commands)| *commands)
     }
 }
 
@@ -66,10 +104,18 @@ impl<'de> Visitor<'de> for EntryVisitor {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<CompileCommands, A::Error> {
-        let mut files = BTreeSet::new();
+        let mut files = BTreeMap::new();
         while let Some(entry) = entries.next_element::<Entry>()? {
-            let path = entry.directory.join(entry.file);
-            files.extend(Some(path).filter(|path| path.is_absolute()).and_then(|path| normalise(&path)));
+            let path = entry.directory.join(&entry.file);
+            let Some(path) = Some(path).filter(|path| path.is_absolute()).and_then(|path| normalise(&path))
+            else {
+                continue;
+            };
+            let commands = FileCommands::One(entry.relevant_hash());
+            let known = files.entry(path).or_insert(commands);
+            if *known != commands {
+                *known = FileCommands::Several;
+            }
         }
         Ok(CompileCommands { files })
     }
@@ -99,10 +145,26 @@ mod tests {
             CompileCommands::read(database, size)
         };
         let commands = read().expect("a database");
-        let has = |path: &str| commands.has(&root.join(path));
+        let has = |path: &str| commands.of(&root.join(path)).is_some();
         assert!(has("src/a.c") && has("real/src/c.c"));
         assert!(!has("src/b.c"), "a relative directory leads nowhere");
         std::fs::write(root.join("db"), "[{]").expect("a file");
         assert!(read().is_none());
+    }
+
+    #[test]
+    fn commands_differ_by_what_may_change_findings() {
+        let several = |first: &str, second: &str| {
+            let entry =
+                |command: &str| serde_json::json!({ "directory": "/b", "file": "a.c", "command": command });
+            let words: Vec<&str> = second.split(' ').collect();
+            let listed = serde_json::json!({ "directory": "/b", "file": "a.c", "arguments": words });
+            let commands: CompileCommands =
+                serde_json::from_value(serde_json::json!([entry(first), listed])).expect("commands");
+            commands.of(Path::new("/b/a.c")) == Some(FileCommands::Several)
+        };
+        assert!(several("cc -DA -c a.c", "cc -DB -c a.c") && several("cc a.c", "c++ a.c"));
+        assert!(!several("cc -c a.c -o a.o", "cc -fPIC -c a.c -o shared/a.o -MF a.d"));
+        assert!(!several("cc '-DA=1' a.c", "cc -DA=1 a.c"));
     }
 }

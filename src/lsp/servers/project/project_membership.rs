@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::check_scope::CheckScope;
-use super::compile_commands::CompileCommands;
+use super::compile_commands::{CompileCommands, FileCommands};
 use super::known_memberships::{FoundMembership, KnownDatabase};
 use crate::config::spec::{BuildFile, MembershipRule};
 use crate::lsp::session::ask::readiness_deadline;
@@ -96,11 +96,15 @@ impl Session {
         let Some(commands) = self.compile_commands(&database).await else {
             return Some(format!("{name} cannot be read, so it guesses how the file is compiled"));
         };
-        (!commands.has(&self.workspace.absolute(path))).then(|| {
-            format!(
+        match commands.of(&self.workspace.absolute(path)) {
+            Some(FileCommands::One(_)) => None,
+            Some(FileCommands::Several) => {
+                Some(format!("{name} compiles this file in several ways, and it checks one of them"))
+            }
+            None => Some(format!(
                 "{name} has no command for this file with an absolute `directory`, so it guesses how the file is compiled"
-            )
-        })
+            )),
+        }
     }
 
     /// The database in the folder that the server was given, or in the nearest one above the file;
