@@ -312,7 +312,8 @@ impl<'ast> Visit<'ast> for Paths {
         visit::visit_attribute(self, attribute);
         if let syn::Meta::List(list) = &attribute.meta {
             self.add_tokens(&list.tokens);
-            if list.path.is_ident("cfg") || list.path.is_ident("cfg_attr") {
+            let is_condition = list.path.is_ident("cfg") || list.path.is_ident("cfg_attr");
+            if is_condition && !for_tests(std::slice::from_ref(attribute)) {
                 self.add_condition(&list.tokens);
             }
         }
