@@ -15,11 +15,16 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Sets `linux_kernel`, which enables Linux features in `platform/`. `LSP_TOOLS_PORTABLE` leaves it
-/// out, so that tests on Linux can cover the behaviour on other Unix systems.
+/// Sets `linux_kernel`, which enables Linux features in `platform/`, and `supervised`, where programs
+/// that we start have a supervisor process. `LSP_TOOLS_PORTABLE` leaves the former out, so that tests
+/// on Linux can cover the behaviour on other Unix systems.
 fn choose_platform() {
     println!("cargo::rustc-check-cfg=cfg(linux_kernel)");
+    println!("cargo::rustc-check-cfg=cfg(supervised)");
     println!("cargo::rerun-if-env-changed=LSP_TOOLS_PORTABLE");
+    if std::env::var_os("CARGO_CFG_UNIX").is_some() {
+        println!("cargo::rustc-cfg=supervised");
+    }
     let is_linux = std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux");
     if is_linux && std::env::var_os("LSP_TOOLS_PORTABLE").is_none() {
         println!("cargo::rustc-cfg=linux_kernel");

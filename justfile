@@ -32,11 +32,11 @@ slow *ARGS:
 portable *ARGS:
     tests/portable.sh {{ARGS}}
 
-# build the program for Windows and test it under Wine with ruff and pyright
+# build the program for Windows, and test the library and it under Wine
 windows:
     tests/windows.sh
 
-# lint the program for macOS, which shows that it compiles
+# lint and link the program for macOS, and verify its signature
 macos:
     tests/macos.sh
 

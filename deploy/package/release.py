@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 import frameworks
+import macho
 import make
 import names
 import release_notes
@@ -98,7 +99,11 @@ def build(triple):
     glibc = f".{GLIBC}" if triple.endswith("-linux-gnu") else ""
     command = ["cargo", "build" if triple == WINDOWS else "zigbuild", "--profile=dist", "--locked", "-Zbuild-std=std,panic_unwind", f"--target={triple}{glibc}"]
     make.run(command, cwd=ROOT, env=environment)
-    return target / triple / "dist" / names.program(triple)
+    program = target / triple / "dist" / names.program(triple)
+    if triple == "aarch64-apple-darwin":
+        # Apple silicon runs no unsigned program; zig signs it.
+        macho.main(triple, program)
+    return program
 
 
 def sums(folder):

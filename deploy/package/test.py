@@ -24,6 +24,7 @@ import zipfile
 from pathlib import Path
 
 import frameworks
+import macho
 import make
 import names
 import npm
@@ -377,6 +378,20 @@ class Release(Packed):
         for path, symbol in [("Security", "_SecTrustEvaluateWithError"), ("CoreFoundation", "_CFRelease")]:
             text = (stubs / f"{path}.framework/{path}.tbd").read_text()
             self.assertTrue(text.startswith("--- !tapi-tbd\n") and f" {symbol}," in text, path)
+
+    def test_a_program_for_macos_whose_bytes_differ_from_its_signature_is_refused(self):
+        source, program = self.folder / "empty.c", self.folder / "empty"
+        source.write_text("int main(void) { return 0; }\n")
+        zig = [release.zig() / "python", "-m", "ziglang", "cc", source, "-o", program, "-target"]
+        make.run([*zig, "aarch64-macos"])
+        text = program.read_bytes()
+        self.assertGreater(macho.verify(text, "aarch64"), 1)
+        for name, changed in {"page 0 differs": text[:3000] + b"?" + text[3001:], "no Mach-O": source.read_bytes().ljust(99)}.items():
+            with self.assertRaisesRegex(macho.Invalid, name):
+                macho.verify(changed, "aarch64")
+        make.run([*zig, "x86_64-macos"])
+        with self.assertRaisesRegex(macho.Invalid, "not signed"):
+            macho.verify(program.read_bytes(), "x86_64")
 
 
 class Metadata(unittest.TestCase):

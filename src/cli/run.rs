@@ -32,7 +32,7 @@ use crate::bridges;
 use crate::bridges::daemon::preamble::Preamble;
 use crate::config::Folders;
 use crate::lsp::servers::install_advice::SpokenLanguage;
-#[cfg(unix)]
+#[cfg(supervised)]
 use crate::process::{SUPERVISE, sandbox_arguments, sandbox_entry, supervisor};
 use crate::runtime::{Runtime, RuntimeOptions};
 use crate::workspace::spare_threads;
@@ -49,9 +49,9 @@ pub fn main() -> ExitCode {
     // each time.
     let mut args = std::env::args_os().skip(1);
     match args.next() {
-        #[cfg(unix)]
+        #[cfg(supervised)]
         Some(first) if first == SUPERVISE => std::process::exit(supervisor::run(args)),
-        #[cfg(unix)]
+        #[cfg(supervised)]
         Some(first) if first == sandbox_arguments::ENTER => {
             std::process::exit(sandbox_entry::enter_sandbox(args))
         }

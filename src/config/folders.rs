@@ -108,7 +108,12 @@ impl Folders {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+
+    /// An absolute path.
+    const SET: &str = if cfg!(windows) { "C:/set" } else { "/set" };
 
     fn with(pairs: &'static [(&str, &str)], base: Option<UserFolders>) -> Result<Folders, FoldersError> {
         Folders::from(|name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into()), base)
@@ -120,19 +125,19 @@ mod tests {
         assert!(
             usual.config.ends_with("lsp-tools") && usual.config != usual.data && usual.state != usual.cache
         );
-        let moved = with(&[("LSP_TOOLS_DATA_DIR", "/srv/servers")], folders_of(APPLICATION)).unwrap();
-        assert_eq!(moved, Folders { data: "/srv/servers".into(), ..usual });
+        let moved = with(&[("LSP_TOOLS_DATA_DIR", SET)], folders_of(APPLICATION)).unwrap();
+        assert_eq!(moved, Folders { data: SET.into(), ..usual });
     }
 
     #[test]
     fn folders_from_all_four_variables_need_no_home_directory() {
         let pairs = &[
-            ("LSP_TOOLS_CONFIG_DIR", "/a"),
-            ("LSP_TOOLS_DATA_DIR", "/b"),
-            ("LSP_TOOLS_STATE_DIR", "/c"),
-            ("LSP_TOOLS_CACHE_DIR", "/d"),
+            ("LSP_TOOLS_CONFIG_DIR", SET),
+            ("LSP_TOOLS_DATA_DIR", SET),
+            ("LSP_TOOLS_STATE_DIR", SET),
+            ("LSP_TOOLS_CACHE_DIR", SET),
         ];
-        assert_eq!(with(pairs, None).unwrap().servers_file(), PathBuf::from("/a/servers.toml"));
+        assert_eq!(with(pairs, None).unwrap().servers_file(), Path::new(SET).join("servers.toml"));
         assert_eq!(with(&pairs[..3], None), Err(FoldersError::Homeless("LSP_TOOLS_CACHE_DIR")));
     }
 

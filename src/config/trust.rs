@@ -150,7 +150,7 @@ impl TrustState {
 }
 
 /// One trusted project.
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(all(test, unix), feature = "fuzzing"))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TrustedProject {
     /// Its canonical path when it was trusted.
@@ -398,7 +398,7 @@ impl TrustStore {
     ///
     /// # Errors
     /// The store is not reliable.
-    #[cfg(any(test, feature = "fuzzing"))]
+    #[cfg(any(all(test, unix), feature = "fuzzing"))]
     pub(crate) fn list(&self) -> Result<Vec<TrustedProject>, TrustError> {
         let store = self.read()?;
         let trusted = store.projects.iter().map(|(project, record)| TrustedProject {

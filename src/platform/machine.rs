@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// True if the system is a Unix.
+pub(crate) const IS_UNIX: bool = cfg!(unix);
+
 /// Returns the id of the current boot; `None` if the system does not report it.
 pub(crate) fn run_id() -> Option<String> {
     super::process_tree::read_text("/proc/sys/kernel/random/boot_id").map(|id| id.trim().to_owned())

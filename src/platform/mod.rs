@@ -51,7 +51,7 @@ pub(crate) const GAPS: &[&str] = &[
 pub(crate) const GAPS: &[&str] = &[
     "this program was tried under Wine only, not on Windows itself",
     "the system does not report changes of files here: each question looks for them",
-    "a file whose content changes while its length and its time of change stay the same looks unchanged",
+    "a file whose content changes while its length and its time of change stay the same looks unchanged, and so may one whose writer keeps it open or writes under another hard link",
     "the memory and the starts of servers are limited for each workspace, not for the machine",
     "an edit replaces a file by a new one: its access control list and its alternate streams are those of a new file",
     "a trusted program may be replaced between the check of its hash and its start",

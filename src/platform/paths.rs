@@ -1,7 +1,8 @@
 //! Paths as the system resolves them, and the names of programs.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf, Prefix};
 
 /// Returns `path` absolute and without links, spelled as other programs spell it. The object must
 /// exist.
@@ -148,6 +149,21 @@ pub(crate) fn with_slashes(path: PathBuf) -> PathBuf {
     text.into()
 }
 
+/// Returns `text` of the same length, in which paths of one object are equal: on Windows, programs
+/// spell a path with either separator, and with drives and names in any case.
+pub(crate) fn fold_spelling(text: &str) -> Cow<'_, str> {
+    if cfg!(windows) { text.replace('\\', "/").to_ascii_lowercase().into() } else { text.into() }
+}
+
+/// Returns true if the absolute `path` names a device, or another machine than `root`
+/// (`\\server\share`). Windows identifies the user to a machine that is asked about a path.
+pub(crate) fn is_on_another_machine(path: &Path, root: &Path) -> bool {
+    let Some(Component::Prefix(given)) = path.components().next() else { return false };
+    let is_of_root = matches!(root.components().next(),
+        Some(Component::Prefix(own)) if own.as_os_str().eq_ignore_ascii_case(given.as_os_str()));
+    !is_of_root && !matches!(given.kind(), Prefix::Disk(_) | Prefix::VerbatimDisk(_))
+}
+
 /// Joins `folder` and the relative `path`, with the system's separator between all names.
 pub(crate) fn join(folder: &Path, path: &Path) -> PathBuf {
     if cfg!(windows) {
@@ -157,9 +173,23 @@ pub(crate) fn join(folder: &Path, path: &Path) -> PathBuf {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_of_devices_and_shares_are_on_another_machine() {
+        let root = Path::new(r"\\Server\share\project");
+        let is_elsewhere = |path: &str| is_on_another_machine(Path::new(path), root);
+        for local in [r"C:\x", r"\\?\C:\x", "/x", r"\\server\SHARE\other"] {
+            assert!(!is_elsewhere(local), "{local}");
+        }
+        for other in
+            [r"\\evil\share\x", "//evil/share", r"\\?\UNC\evil\share", r"\\.\COM1", r"\\server\other"]
+        {
+            assert_eq!(is_elsewhere(other), cfg!(windows), "{other}");
+        }
+    }
 
     #[test]
     fn pointer_leads_to_the_folder_that_was_named_last() {

@@ -1,7 +1,7 @@
 //! The user of this process, and the files that belong to it.
 
 use std::fs::Metadata;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The id of the user whose rights this process has.
 #[cfg(unix)]
@@ -67,6 +67,12 @@ pub(crate) struct UserFolders {
     pub(crate) cache: PathBuf,
     /// The home.
     pub(crate) home: PathBuf,
+}
+
+/// Returns the folder in which programs with windows keep their settings: on macOS another one than
+/// that of other programs, `config`.
+pub(crate) fn application_settings(home: &Path, config: &Path) -> PathBuf {
+    if cfg!(target_vendor = "apple") { home.join("Library/Application Support") } else { config.to_owned() }
 }
 
 /// Returns the folders of the program `name`; `None` without a home directory.

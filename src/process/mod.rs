@@ -26,10 +26,10 @@ mod program_path;
 pub(crate) mod restart;
 pub(crate) mod sandbox;
 pub(crate) mod sandbox_arguments;
-#[cfg(unix)]
+#[cfg(supervised)]
 pub(crate) mod sandbox_entry;
 mod spawner;
-#[cfg(unix)]
+#[cfg(supervised)]
 pub(crate) mod supervisor;
 mod writable;
 

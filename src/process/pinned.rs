@@ -117,7 +117,7 @@ pub(super) fn pin_arguments(pins: &[FilePin], program: &Path, cwd: &Path) -> imp
 }
 
 /// Parses the pins at the head of a supervisor's arguments, and the program behind them.
-#[cfg(unix)]
+#[cfg(supervised)]
 pub(super) fn read(args: &mut impl Iterator<Item = OsString>) -> Option<(Vec<FilePin>, OsString)> {
     let mut pins = Vec::new();
     loop {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 pub(crate) const ENTER: &str = "__sandbox";
 
 /// Marks a process as the first one of a process namespace.
-#[cfg(unix)]
+#[cfg(supervised)]
 pub(super) const FIRST: &str = "--first";
 /// Restricts the program to the folders that follow.
 pub(super) const LANDLOCK: &str = "--landlock";
@@ -40,7 +40,7 @@ pub(crate) fn arguments(confinement: Option<&Confinement>, program: &[&OsStr]) -
 }
 
 /// The arguments of the sandbox process, before the program's name.
-#[cfg(unix)]
+#[cfg(supervised)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SandboxArguments {
     /// The restrictions; `None` for an unrestricted command.
@@ -49,7 +49,7 @@ pub(super) struct SandboxArguments {
     pub(super) is_first: bool,
 }
 
-#[cfg(unix)]
+#[cfg(supervised)]
 impl SandboxArguments {
     /// Parses the arguments before the program's name.
     pub(super) fn read(args: &mut impl Iterator<Item = OsString>) -> Self {

@@ -208,8 +208,12 @@ impl GrepRun<'_> {
                 self.hidden.fetch_add(1, Ordering::Relaxed);
                 return;
             }
-            // Gone, swapped for a link or not readable since it was listed: then it is none of the
-            // files to search.
+            Err(ReadError::Denied { .. } | ReadError::Io { .. }) => {
+                self.unsearchable.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            // Gone or swapped for a link since it was listed: then it is none of the files to
+            // search.
             Err(_) => return,
         };
         let outcome = files.search(&file, stamp.size);

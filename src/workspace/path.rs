@@ -362,6 +362,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(windows, ignore = "names are no bytes on Windows")]
     fn path_display_escapes_control_and_invalid_bytes() {
         let path =
             WorkspacePath::new(PathBuf::from(OsStr::from_bytes(b"d/a\nb\x1b[31m\xff\xe2\x80\xaex\xc3\xa9")));
@@ -370,6 +371,8 @@ mod tests {
         assert_eq!(name(b"a\\xff").display(), "a\\xff", "nothing to escape");
         assert_eq!(name(b"a\\\xff").display(), "a\\\\\\xff");
         assert!(name(b"a\xff").is_escaped() && !name(b"a\\xff").is_escaped());
+        let odd = name(b"d/\xff.py");
+        assert_eq!((odd.file_name(), odd.name_lossy().as_ref()), (None, "\u{fffd}.py"));
     }
 
     #[test]
@@ -377,8 +380,6 @@ mod tests {
         let path = relative("src/a.tar.gz").unwrap();
         assert_eq!(path.extension(), Some("gz"));
         assert_eq!(path.file_name(), Some("a.tar.gz"));
-        let odd = WorkspacePath::new(PathBuf::from(OsStr::from_bytes(b"d/\xff.py")));
-        assert_eq!((odd.file_name(), odd.name_lossy().as_ref()), (None, "\u{fffd}.py"));
         let parent = path.parent().unwrap();
         assert_eq!(parent.display(), "src");
         assert!(parent.parent().unwrap().is_root());

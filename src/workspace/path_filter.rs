@@ -151,6 +151,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(windows, ignore = "Wine makes no links")]
     fn veiled_file_is_hidden_under_symlinks_and_hard_links() {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path();

@@ -13,7 +13,7 @@ use crate::platform::canonicalize;
 use crate::platform::files::{Errno, lstat};
 use crate::platform::inode::InodeIdentity;
 use crate::platform::jail::Jail;
-use crate::platform::paths::{join, long_names};
+use crate::platform::paths::{fold_spelling, is_on_another_machine, join, long_names};
 
 /// The maximum number of messages that are logged once each.
 const MAX_LOG_ONCE_MESSAGES: usize = 100;
@@ -129,15 +129,16 @@ impl Workspace {
     /// in answers. Paths in URIs stay.
     pub(crate) fn with_relative_paths(&self, text: &str) -> String {
         let root = format!("{}{MAIN_SEPARATOR}", self.inner.root.display());
-        let (mut out, mut rest) = (String::with_capacity(text.len()), text);
-        while let Some(at) = rest.find(&root) {
-            let before = rest[..at].chars().next_back().or(out.chars().next_back());
-            let is_start = before.is_none_or(|before| !before.is_alphanumeric() && !"/_-.".contains(before));
-            let end = at + root.len();
-            out.push_str(&rest[..if is_start { at } else { end }]);
-            rest = &rest[end..];
+        let (folded, root) = (fold_spelling(text), fold_spelling(&root));
+        let (mut out, mut done) = (String::with_capacity(text.len()), 0);
+        for (at, _) in folded.match_indices(root.as_ref()) {
+            let before = folded[..at].chars().next_back();
+            if before.is_none_or(|before| !before.is_alphanumeric() && !"/_-.".contains(before)) {
+                out.push_str(&text[done..at]);
+                done = at + root.len();
+            }
         }
-        out + rest
+        out + &text[done..]
     }
 
     pub(super) fn jail(&self) -> &Jail {
@@ -239,6 +240,9 @@ impl Workspace {
         {
             return Some(inside.to_owned());
         }
+        if is_on_another_machine(absolute, &self.inner.root) {
+            return None;
+        }
         if let Some(root) = spelling_of(&self.inner.root, absolute) {
             return absolute.strip_prefix(root).ok().map(Path::to_owned);
         }
@@ -295,6 +299,10 @@ mod tests {
         ] {
             assert_eq!(workspace.with_relative_paths(&text), expected);
         }
+        let other_spelling = format!("{root}/src/a.ts").replace('\\', "/").to_lowercase();
+        if cfg!(windows) {
+            assert_eq!(workspace.with_relative_paths(&other_spelling), "src/a.ts");
+        }
     }
 
     #[test]
@@ -316,6 +324,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(windows, ignore = "Wine makes no links")]
     fn absolute_path_under_root_alias_is_accepted_and_sibling_refused() {
         let dir = tempfile::tempdir().unwrap();
         let base = canonicalize(dir.path()).unwrap();

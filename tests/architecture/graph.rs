@@ -52,8 +52,8 @@ impl Graph {
     }
 
     /// Every path of another crate, or of a file's imports, verbatim: for a renamed import the path
-    /// and ` as`, for a glob import the path and `*`, and `env::var(PATH)` for a read of that
-    /// variable.
+    /// and ` as`, for a glob import the path and `*`, `env::var(PATH)` for a read of that variable,
+    /// and `cfg(WORD)` for each word of a condition.
     pub fn outside_paths(&self) -> impl Iterator<Item = (&str, &str)> {
         self.outside.iter().flat_map(|(file, all)| all.iter().map(move |path| (file.as_str(), path.as_str())))
     }
@@ -221,6 +221,12 @@ impl Paths {
         }
     }
 
+    fn add_condition(&mut self, tokens: &impl ToString) {
+        let written = tokens.to_string();
+        let words = written.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
+        self.outside.extend(words.filter(|word| !word.is_empty()).map(|word| format!("cfg({word})")));
+    }
+
     fn add_tree(&mut self, head: &[String], tree: &syn::UseTree) {
         let with = |name: &syn::Ident| head.iter().cloned().chain([name.to_string()]).collect::<Vec<_>>();
         match tree {
@@ -258,6 +264,8 @@ impl<'ast> Visit<'ast> for Paths {
             self.module.push(inner.ident.to_string());
             visit::visit_item_mod(self, inner);
             self.module.pop();
+        } else {
+            inner.attrs.iter().for_each(|attribute| self.visit_attribute(attribute));
         }
     }
 
@@ -294,6 +302,9 @@ impl<'ast> Visit<'ast> for Paths {
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
         visit::visit_macro(self, call);
         self.add_tokens(&call.tokens);
+        if call.path.is_ident("cfg") {
+            self.add_condition(&call.tokens);
+        }
     }
 
     /// Paths in attributes; serde has its own in string literals.
@@ -301,6 +312,10 @@ impl<'ast> Visit<'ast> for Paths {
         visit::visit_attribute(self, attribute);
         if let syn::Meta::List(list) = &attribute.meta {
             self.add_tokens(&list.tokens);
+            let is_condition = list.path.is_ident("cfg") || list.path.is_ident("cfg_attr");
+            if is_condition && !for_tests(std::slice::from_ref(attribute)) {
+                self.add_condition(&list.tokens);
+            }
         }
     }
 }

@@ -9,8 +9,8 @@ use super::{GRAPH, LAYERS, layer};
 /// reason in the commit.
 const MAX_CODE_LINES: &[(&str, usize)] = &[
     ("text", 4_340),
-    ("platform", 2_730),
-    ("workspace", 8_020),
+    ("platform", 2_791),
+    ("workspace", 8_035),
     ("config", 4_400),
     ("process", 2_590),
     ("rpc", 1_140),
@@ -27,9 +27,22 @@ const MAX_CODE_LINES: &[(&str, usize)] = &[
 /// The maximum number of files directly in one folder.
 const MAX_FILES_OF_FOLDER: usize = 20;
 
-/// The first segments of paths that name an operating system.
-const SYSTEM_PATHS: &[&str] =
-    &["rustix::", "nix::", "libc::", "landlock::", "std::os::", "tokio::net::unix", "tokio::signal::unix"];
+/// The first segments of paths, and the conditions, that name an operating system.
+const SYSTEM_PATHS: &[&str] = &[
+    "rustix::",
+    "nix::",
+    "libc::",
+    "landlock::",
+    "std::os::",
+    "tokio::net::unix",
+    "tokio::signal::unix",
+    "windows_sys::",
+    "cfg(unix)",
+    "cfg(windows)",
+    "cfg(target_os)",
+    "cfg(target_vendor)",
+    "cfg(target_family)",
+];
 
 /// The framework of the tools, which all tools may use.
 const TOOL_FRAMEWORK: &str = "tools/api/";
@@ -85,17 +98,14 @@ fn folders_have_few_files() {
 }
 
 #[test]
-fn no_file_beside_platform_imports_from_one_operating_system() {
+fn no_file_beside_platform_names_an_operating_system() {
     let names_system = |path: &str| SYSTEM_PATHS.iter().any(|system| path.starts_with(system));
     let files: BTreeSet<&str> =
         GRAPH.outside_paths().filter(|(_, path)| names_system(path)).map(|(file, _)| file).collect();
     let (within, beside): (Vec<&str>, Vec<&str>) =
         files.into_iter().partition(|file| file.starts_with("platform/"));
     assert!(within.len() > 5, "only {within:?} name a system: the parser misses paths");
-    assert!(
-        beside.is_empty(),
-        "these files import from one operating system: move that to platform/: {beside:?}"
-    );
+    assert!(beside.is_empty(), "these files name an operating system: move that to platform/: {beside:?}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use super::edit::{HostFileFormat, has_entry, insert_entry, remove_entry, value_o
 use super::entry::HostConfigEntry;
 use super::file::{InitFileChange, check_inside, text_of, unless_emptied};
 use crate::config::Catalogue;
+use crate::platform::user::application_settings;
 
 /// Our name in the files of hosts.
 const NAME: &str = "lsp-tools";
@@ -384,10 +385,7 @@ impl HostDirectories {
 
     /// The folder of VS Code's user settings.
     pub(super) fn code_folder(&self) -> PathBuf {
-        match cfg!(target_os = "macos") {
-            true => self.home.join("Library/Application Support/Code/User"),
-            false => self.config.join("Code/User"),
-        }
+        application_settings(&self.home, &self.config).join("Code/User")
     }
 }
 

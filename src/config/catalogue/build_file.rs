@@ -150,6 +150,7 @@ fn binary_folder(all: &[Value], preset: &Value, depth: usize) -> Option<String> 
 mod tests {
     use super::*;
     use crate::config::Catalogue;
+    use crate::platform::paths::with_slashes;
 
     #[test]
     fn compile_commands_is_found_in_build_folders_and_cmake_presets() {
@@ -163,7 +164,10 @@ mod tests {
         };
         let told = || {
             let found = rule.search(&workspace, &WorkspacePath::root());
-            let below = |path: PathBuf| path.strip_prefix(workspace.root()).unwrap().display().to_string();
+            let below = |path: PathBuf| {
+                let path = path.strip_prefix(workspace.root()).unwrap().to_owned();
+                with_slashes(path).display().to_string()
+            };
             (found.file.is_some(), found.folder_for_server.map(below))
         };
         assert_eq!(told(), (false, None));

@@ -246,7 +246,7 @@ mod tests {
     fn python_modules_and_node_folders_name_their_entry_files() {
         let named = |words: &[&str]| {
             let found = files_named(words[0], words[1..].iter().copied(), Path::new("/w")).unwrap();
-            found.into_iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
+            found.into_iter().map(|path| path.display().to_string().replace('\\', "/")).collect::<Vec<_>>()
         };
         let names = |words: &[&str], file: &str| {
             assert!(named(words).contains(&file.to_owned()), "{words:?}: {file}")

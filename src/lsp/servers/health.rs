@@ -266,6 +266,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(windows, ignore = "scripts name no interpreter on Windows")]
     fn python_interpreter_is_read_from_shebang_of_script() {
         let temp = tempfile::tempdir().unwrap();
         let script = temp.path().join("server");

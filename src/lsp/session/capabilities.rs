@@ -414,6 +414,8 @@ fn glob(pattern: &str) -> Option<GlobSet> {
 
 #[cfg(test)]
 mod tests {
+    use url::Url;
+
     use super::*;
 
     fn registered(options: Value, method: &str) -> Registrations {
@@ -445,19 +447,22 @@ mod tests {
 
     #[test]
     fn file_watchers_match_glob_kind_and_base_uri() {
+        let top = if cfg!(windows) { "C:/w" } else { "/w" };
+        let base = Url::from_file_path(Path::new(top).join("sub")).unwrap();
         let watchers = json!({ "watchers": [
             { "globPattern": "**/*.{ts,tsx}" },
             { "globPattern": "package.json", "kind": 2 },
-            { "globPattern": { "baseUri": "file:///w/sub", "pattern": "*.toml" } }
+            { "globPattern": { "baseUri": base, "pattern": "*.toml" } }
         ] });
         let registrations = registered(watchers, "workspace/didChangeWatchedFiles");
-        assert!(registrations.watches(Path::new("/w/a/b.tsx"), 1));
-        assert!(!registrations.watches(Path::new("/w/a/b.rs"), 7));
-        assert!(registrations.watches(Path::new("/w/package.json"), 2));
-        assert!(!registrations.watches(Path::new("/w/package.json"), 4));
-        assert!(registrations.watches(Path::new("/w/sub/x.toml"), 2));
-        assert!(!registrations.watches(Path::new("/w/x.toml"), 2));
-        assert!(!registrations.watches(Path::new("/w/sub/deep/x.toml"), 2));
+        let watches = |path: &str, kind| registrations.watches(&Path::new(top).join(path), kind);
+        assert!(watches("a/b.tsx", 1));
+        assert!(!watches("a/b.rs", 7));
+        assert!(watches("package.json", 2));
+        assert!(!watches("package.json", 4));
+        assert!(watches("sub/x.toml", 2));
+        assert!(!watches("x.toml", 2));
+        assert!(!watches("sub/deep/x.toml", 2));
     }
 
     #[test]

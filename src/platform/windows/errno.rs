@@ -37,8 +37,12 @@ impl Errno {
     /// Returns the system's error in `error`; `None` if it is not from the system.
     pub(crate) fn from_io_error(error: &io::Error) -> Option<Self> {
         let Some(code) = error.raw_os_error() else {
-            // The library refuses paths that lead out of an open folder.
-            return (error.kind() == io::ErrorKind::PermissionDenied).then_some(Self::XDEV);
+            return match error.kind() {
+                // The library refuses paths that lead out of an open folder.
+                io::ErrorKind::PermissionDenied => Some(Self::XDEV),
+                io::ErrorKind::ResourceBusy => Some(Self::TXTBSY),
+                _ => None,
+            };
         };
         Some(match code {
             // A folder on the way, a name, a network place, or a drive that is not there.
@@ -49,6 +53,21 @@ impl Errno {
             code => Self(code),
         })
     }
+}
+
+/// The pauses, in milliseconds, after which an object is tried again that another program has open.
+/// Virus scanners and indexers hold new files for moments, and no event tells their end.
+const PAUSES_MS: [u64; 7] = [2, 4, 8, 16, 32, 64, 128];
+
+/// Repeats `act` for a short time while another program has its object open.
+pub(super) fn unless_in_use<T>(mut act: impl FnMut() -> Result<T>) -> Result<T> {
+    for pause in PAUSES_MS {
+        match act() {
+            Err(Errno::TXTBSY) => std::thread::sleep(std::time::Duration::from_millis(pause)),
+            done => return done,
+        }
+    }
+    act()
 }
 
 impl From<io::Error> for Errno {
@@ -63,6 +82,10 @@ impl From<Errno> for io::Error {
             // The system's own message is about disks.
             Errno::XDEV => Self::new(io::ErrorKind::CrossesDevices, "it leads out of its folder"),
             Errno::LOOP => Self::other("it is a link, or leads through one"),
+            Errno::TXTBSY => Self::new(
+                io::ErrorKind::ResourceBusy,
+                "another program has it open; close it there and try again",
+            ),
             Errno(code) => Self::from_raw_os_error(code),
         }
     }

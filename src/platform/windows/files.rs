@@ -23,6 +23,7 @@ use io_lifetimes::AsFilelike;
 
 use super::attributes::{FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, open_to_inspect};
 pub(crate) use super::attributes::{FileType, Stat, unix_time};
+use super::errno::unless_in_use;
 pub(crate) use super::errno::{Errno, Result};
 use crate::platform::paths::is_usable_path;
 
@@ -299,8 +300,35 @@ pub(crate) fn unlinkat(folder: impl Start, path: impl AsRef<Path>, flags: AtFlag
                 let file = open_in(&start, name, OFlags::RDONLY)?;
                 set_mode(&file, 0o666)?;
             }
-            Ok(cap_primitives::fs::remove_file(&start, name)?)
+            unless_in_use(|| {
+                let removed = cap_primitives::fs::remove_file(&start, name);
+                removed.map_err(|error| kind_of_denial(&start, name, error))
+            })
         }
+    }
+}
+
+/// The code for access (`DELETE`) that removal and replacement need.
+const DELETE: u32 = 0x0001_0000;
+
+/// The system also denies access to an object that another program has open.
+fn kind_of_denial(folder: &File, name: &Path, error: io::Error) -> Errno {
+    let errno = Errno::from(error);
+    let is_read_only = || {
+        let metadata = cap_primitives::fs::stat(folder, name, FollowSymlinks::No);
+        metadata.is_ok_and(|metadata| metadata.permissions().readonly())
+    };
+    if errno != Errno::ACCESS || is_read_only() {
+        return errno;
+    }
+    let mut options = OpenOptions::new();
+    options
+        .access_mode(DELETE)
+        .custom_flags(FILE_FLAG_BACKUP_SEMANTICS)
+        ._cap_fs_ext_follow(FollowSymlinks::No);
+    match cap_primitives::fs::open(folder, name, &options).map_err(Errno::from) {
+        Ok(_) | Err(Errno::TXTBSY) => Errno::TXTBSY,
+        Err(_) => errno,
     }
 }
 
@@ -348,7 +376,13 @@ pub(crate) fn renameat_with(
         }
         return rename_to_another_case(&from, old, &to, new);
     }
-    Ok(cap_primitives::fs::rename(&from, old, &to, new)?)
+    unless_in_use(|| {
+        cap_primitives::fs::rename(&from, old, &to, new).map_err(|error| {
+            let is_new = cap_primitives::fs::stat(&to, new, FollowSymlinks::No).is_err();
+            let (folder, name) = if is_new { (&from, old) } else { (&to, new) };
+            kind_of_denial(folder, name, error)
+        })
+    })
 }
 
 /// Renames by way of a name that is free: a name that differs in case alone is taken by the object

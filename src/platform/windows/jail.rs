@@ -9,6 +9,7 @@ use cap_primitives::fs::{OpenOptions, OpenOptionsExt, open_ambient_dir};
 use parking_lot::RwLock;
 
 use super::attributes::FILE_FLAG_BACKUP_SEMANTICS;
+use super::errno::unless_in_use;
 use super::files::{Errno, OFlags, OwnedFd};
 use crate::platform::files::to_errno;
 use crate::platform::inode::InodeIdentity;
@@ -108,7 +109,7 @@ fn open_beneath(folder: &Arc<OwnedFd>, relative: &Path) -> Result<OwnedFd, Errno
     let start = File::from(folder.try_clone()?);
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(FILE_FLAG_BACKUP_SEMANTICS);
-    Ok(cap_primitives::fs::open(&start, relative, &options)?.into())
+    unless_in_use(|| Ok(cap_primitives::fs::open(&start, relative, &options)?.into()))
 }
 
 /// Returns a handle of the object at `path`, like [`Jail::locate`] but anywhere.

@@ -1,6 +1,8 @@
 use super::*;
 use crate::config::{Catalogue, Layer, Settings};
 
+const ABSOLUTE: &str = if cfg!(windows) { "C:/bin/check" } else { "/bin/check" };
+
 fn hooks(origin: LayerOrigin, text: &str) -> Result<Hooks, ConfigError> {
     let layers = [Layer::new(origin, "lsp-tools.toml", text)];
     let (settings, _) = Settings::load(&layers, Catalogue::built_in())?;
@@ -9,8 +11,10 @@ fn hooks(origin: LayerOrigin, text: &str) -> Result<Hooks, ConfigError> {
 
 #[test]
 fn hook_sees_named_tools_or_all() {
-    let text = "[[hooks.pre]]\ncommand = ['/bin/check', '-x']\ntools = ['bash', 'lsp_*']\n[[hooks.pre]]\ncommand = ['other']\n";
-    let hooks = hooks(LayerOrigin::User, text).unwrap();
+    let text = format!(
+        "[[hooks.pre]]\ncommand = ['{ABSOLUTE}', '-x']\ntools = ['bash', 'lsp_*']\n[[hooks.pre]]\ncommand = ['other']\n"
+    );
+    let hooks = hooks(LayerOrigin::User, &text).unwrap();
     let seen = |tool: &str| hooks.pre.iter().map(|hook| hook.applies_to(tool)).collect::<Vec<_>>();
     assert_eq!(
         (seen("bash"), seen("lsp_hover"), seen("read")),
@@ -29,7 +33,7 @@ fn relative_hook_command_is_refused_outside_trusted_project() {
         ),
         (LayerOrigin::Flags, "['tools/check']", Some("is relative to the workspace")),
         (LayerOrigin::User, "[]", Some("`command` is empty")),
-        (LayerOrigin::User, "['/usr/bin/check']", None),
+        (LayerOrigin::User, &format!("['{ABSOLUTE}']"), None),
         (LayerOrigin::User, "['check']", None),
         (LayerOrigin::Project { trusted: true }, "['./check.sh']", None),
     ] {

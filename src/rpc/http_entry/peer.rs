@@ -175,7 +175,9 @@ mod tests {
         assert_eq!(connected("127.0.0.1"), HttpPeer::Client);
         if TcpListener::bind(("::1", 0)).is_ok() {
             assert_eq!(connected("::1"), HttpPeer::Client);
-            // A client of IPv4 at a socket of IPv6.
+            if cfg!(windows) {
+                return; // A socket of IPv6 has no clients of IPv4.
+            }
             let listener = TcpListener::bind(("::", 0)).unwrap();
             let client = TcpStream::connect(("127.0.0.1", listener.local_addr().unwrap().port())).unwrap();
             let (server, peer) = listener.accept().unwrap();
@@ -185,6 +187,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(windows, ignore = "Wine binds addresses of other machines")]
     fn http_peer_disconnected_is_unseen_and_other_machine_remote() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let own = listener.local_addr().unwrap();

@@ -9,6 +9,7 @@ use std::time::Instant;
 use tree_sitter::Node;
 
 use crate::config::Catalogue;
+use crate::platform::machine::IS_UNIX;
 use crate::syntax::resolution::candidates::identifier_at;
 use crate::syntax::resolution::project::Project;
 use crate::syntax::resolution::source::ParsedSource;
@@ -281,7 +282,7 @@ fn is_go_tag_set(tag: &str) -> bool {
         "illumos" => Some("solaris"),
         _ => None,
     };
-    tag == system || tag == architecture || Some(tag) == implied || tag == "gc" || tag == "unix" && cfg!(unix)
+    tag == system || tag == architecture || Some(tag) == implied || tag == "gc" || tag == "unix" && IS_UNIX
 }
 
 /// The longest constraint that is read; a longer one counts as unmet.

@@ -214,6 +214,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(windows, ignore = "Windows has no /bin/sh")]
     fn exported_environment_values_round_trip_through_the_shell() {
         let value = OsString::from_vec(b"a 'b' \\ $HOME `c`\n\xff".to_vec());
         let line = export_line(&[("ONE".into(), value.clone()), ("TWO".into(), "2".into())].into());

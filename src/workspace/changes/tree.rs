@@ -1,6 +1,6 @@
 //! The remembered tree: watched directories, known files, and their differences from the disk.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -302,22 +302,33 @@ impl WatchedTree {
 
     fn poll_one(&self, directory: &Path, suspects: &mut Suspects) {
         let Some(known) = self.directories.get(directory) else { return };
-        for name in known.files.keys() {
-            self.add_suspect(directory.join(name), false, suspects);
-        }
+        let mut missing: HashSet<&OsStr> = known.files.keys().map(OsString::as_os_str).collect();
         let Ok(entries) = std::fs::read_dir(self.workspace.root().join(directory)) else {
             suspects.directories.insert(directory.to_owned());
             return;
         };
         for entry in entries.flatten() {
-            let path = directory.join(entry.file_name());
+            let name = entry.file_name();
             match entry.file_type() {
-                Ok(kind) if kind.is_dir() && !self.directories.contains_key(&path) => {
-                    suspects.directories.insert(path);
+                Ok(kind) if kind.is_dir() => {
+                    let path = directory.join(name);
+                    if !self.directories.contains_key(&path) {
+                        suspects.directories.insert(path);
+                    }
                 }
-                Ok(kind) if kind.is_file() => self.add_suspect(path, false, suspects),
+                Ok(kind) if kind.is_file() => {
+                    missing.remove(name.as_os_str());
+                    // On Windows the listing has the attributes, and another look opens the file.
+                    let now = entry.metadata().ok().map(|metadata| fingerprint(&metadata));
+                    if now.is_none() || now.as_ref() != known.files.get(&name) {
+                        self.add_suspect(directory.join(name), false, suspects);
+                    }
+                }
                 _ => {}
             }
+        }
+        for name in missing {
+            self.add_suspect(directory.join(name), false, suspects);
         }
     }
 

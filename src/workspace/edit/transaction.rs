@@ -205,7 +205,7 @@ impl TransactionManager {
     ///
     /// # Errors
     /// A transaction cannot be recovered now; it is tried again the next time.
-    #[cfg(any(test, feature = "fuzzing"))]
+    #[cfg(any(all(test, unix), feature = "fuzzing"))]
     pub(crate) fn recover(&self) -> Result<Vec<RecoveredTransaction>, EditError> {
         if !self.0.journal.exists() {
             return Ok(Vec::new());

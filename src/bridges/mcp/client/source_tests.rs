@@ -42,6 +42,7 @@ fn is_running(stage: &RuntimeStage) -> bool {
 /// The list does not wait. Unknown tools are listed in the background, and subscribers are
 /// notified.
 #[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(windows, ignore = "the mounted server is a program in Python")]
 async fn first_tool_list_does_not_wait_for_mounted_server() {
     let stage = RuntimeStage::new();
     let runtime = mounting(&stage, "good", "");
@@ -59,6 +60,7 @@ async fn first_tool_list_does_not_wait_for_mounted_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(windows, ignore = "the mounted server is a program in Python")]
 async fn idle_mounted_server_is_stopped_and_restarted_on_call() {
     let stage = RuntimeStage::new();
     let runtime = mounting(&stage, "good", "[servers]\nidle-stop-s = 1");
@@ -80,6 +82,7 @@ async fn idle_mounted_server_is_stopped_and_restarted_on_call() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[cfg_attr(windows, ignore = "the mounted server is a program in Python")]
 async fn tool_list_failure_of_mounted_server_is_reported() {
     let stage = RuntimeStage::new();
     let runtime = mounting(&stage, "no-list", "");

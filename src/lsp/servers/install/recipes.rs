@@ -274,6 +274,10 @@ mod tests {
     use super::*;
     use crate::config::Catalogue;
 
+    fn with_slashes(word: &OsString) -> String {
+        word.to_string_lossy().replace('\\', "/")
+    }
+
     fn recipe(toml: &str) -> Recipe {
         toml::from_str(toml).unwrap()
     }
@@ -302,7 +306,7 @@ mod tests {
             let steps =
                 CheckedRecipe::new(server, recipe).unwrap().steps(Path::new("/p"), &PackagePlace::Registries);
             let step = steps.into_iter().find(|step| step.words.starts_with(manager)).unwrap();
-            step.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+            step.args.iter().map(with_slashes).collect::<Vec<_>>().join(" ")
         };
         let locked = "--require-hashes --only-binary";
         let ruff = arguments("ruff", "pip install");
@@ -344,7 +348,7 @@ mod tests {
         ];
         assert_eq!(words, expected);
         for step in &steps {
-            let below = |text: &OsString| text.to_str().is_some_and(|text| text.contains("/p/"));
+            let below = |text: &OsString| with_slashes(text).contains("/p/");
             let elsewhere =
                 [StepProgram::Tool(PrerequisiteTool::Go), StepProgram::Tool(PrerequisiteTool::Rustup)]
                     .contains(&step.program);
@@ -352,6 +356,7 @@ mod tests {
             let inside = step.args.iter().chain(step.env.values()).any(below);
             assert!(inside || made || elsewhere, "{}", step.words);
         }
-        assert_eq!(steps[4].args[3..], ["/p/cargo", "--features", "x,y", "--", "c@1"].map(OsString::from));
+        let cargo: Vec<String> = steps[4].args[3..].iter().map(with_slashes).collect();
+        assert_eq!(cargo, ["/p/cargo", "--features", "x,y", "--", "c@1"]);
     }
 }

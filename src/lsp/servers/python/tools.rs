@@ -170,14 +170,16 @@ mod tests {
     fn poetry_virtualenvs_folder_follows_its_config() {
         let temp = tempfile::tempdir().unwrap();
         let config = temp.path().join("config.toml");
+        let top = if cfg!(windows) { "C:" } else { "" };
         let at = |text: &str| {
             fs::write(&config, text).unwrap();
-            poetry_folder(Some(&config), Some("/cache".into())).unwrap()
+            poetry_folder(Some(&config), Some(format!("{top}/cache").into())).unwrap()
         };
-        assert_eq!(at(""), Path::new("/cache/virtualenvs"));
-        assert_eq!(at("cache-dir = \"/c\""), Path::new("/c/virtualenvs"));
-        assert_eq!(at("[virtualenvs]\npath = \"{cache-dir}/v\""), Path::new("/cache/v"));
-        assert_eq!(at("[virtualenvs]\npath = \"/envs\""), Path::new("/envs"));
+        let below = |path: &str| PathBuf::from(format!("{top}{path}"));
+        assert_eq!(at(""), below("/cache/virtualenvs"));
+        assert_eq!(at(&format!("cache-dir = \"{top}/c\"")), below("/c/virtualenvs"));
+        assert_eq!(at("[virtualenvs]\npath = \"{cache-dir}/v\""), below("/cache/v"));
+        assert_eq!(at(&format!("[virtualenvs]\npath = \"{top}/envs\"")), below("/envs"));
         assert_eq!(poetry_folder(None, None), None);
     }
 }

@@ -187,6 +187,8 @@ fn schema(mut value: Value) -> Result<Schema, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::super::folder::DropInOrigin;
     use super::*;
 
@@ -213,7 +215,8 @@ mod tests {
     #[test]
     fn tool_manifest_gets_defaults_for_missing_fields() {
         let manifest = manifest(|_| {}).unwrap();
-        assert_eq!(manifest.command, ["/p/.lsp-tools/tools/./lint.sh", "--in=/p/.lsp-tools/tools"]);
+        assert_eq!(Path::new(&manifest.command[0]), Path::new("/p/.lsp-tools/tools/lint.sh"));
+        assert_eq!(manifest.command[1..], ["--in=/p/.lsp-tools/tools"]);
         assert_eq!(manifest.definition.card.effect, Effect::Execute);
         assert_eq!(manifest.definition.input.as_value()["required"], json!([]));
         assert_eq!(manifest.timeout, Duration::from_secs(30));

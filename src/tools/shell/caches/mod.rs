@@ -320,6 +320,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(windows, ignore = "commands have no sandbox on Windows, and no caches of their own")]
     fn cache_variable_keeps_its_other_entries() {
         let temp = tempfile::tempdir().unwrap();
         let inside = temp.path().join("code/.npm");

@@ -72,7 +72,7 @@ impl Journal {
     }
 
     /// Returns true if any transaction was ever journaled.
-    #[cfg(any(test, feature = "fuzzing"))]
+    #[cfg(any(all(test, unix), feature = "fuzzing"))]
     pub(crate) fn exists(&self) -> bool {
         self.folder.is_dir()
     }
