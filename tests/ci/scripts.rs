@@ -207,13 +207,11 @@ fn names_of_branches_are_never_run() {
 }
 
 #[test]
-fn without_a_request_the_first_machine_checks_everything() {
+fn without_a_request_everything_is_checked() {
     let clone = CiClone::new(true);
-    let statuses = ["1", "2"].map(|machine| {
-        let ran = clone.run("check.sh", &[("CI_NODE_INDEX", machine), ("CI_NODE_TOTAL", "2")]);
-        ran.status.code().expect("a status")
-    });
-    assert_eq!((clone.against(), statuses), (None, [1, 0]));
+    // Each of several parallel jobs may have servers of its own.
+    let ran = clone.run("check.sh", &[("CI_NODE_INDEX", "2"), ("CI_NODE_TOTAL", "2")]);
+    assert_eq!((clone.against(), ran.status.code()), (None, Some(1)), "{}", err(&ran));
     assert_eq!(clone.report("junit.xml").matches("<testcase ").count(), 2);
 }
 

@@ -382,6 +382,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(windows, ignore = "the paths are those of other systems")]
     fn text_with_the_path_of_the_tree_is_recognised() {
         let root = Path::new("/w/a \"b\"");
         for text in [r#"in /w/a \"b\"/c.py"#, r#"Literal[\"/w/a \"b\"2\"]"#, "file:///w/a%20%22b%22/c.py"] {

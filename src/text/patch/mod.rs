@@ -282,6 +282,8 @@ pub(crate) fn parse(text: &str) -> Result<Patch, PatchError> {
     if has_too_many_lines(text) {
         return Err(PatchError::TooMany { what: "lines", most: MAX_PATCH_LINES });
     }
+    // A file with a patch may begin with a byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     match envelope::start(&lines) {
         Some(start) => Ok(Patch { form: PatchForm::Envelope, files: envelope::parse(&lines, start)? }),

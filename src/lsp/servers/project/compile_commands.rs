@@ -17,10 +17,12 @@ use crate::workspace::normalise;
 /// The largest database that is read, in bytes.
 const MAX_DATABASE_BYTES: u64 = 512 << 20;
 
-/// Flags with a value of their own that change no findings: names of outputs.
+/// Flags that name outputs, with a value in the same or the next word. They change no findings.
 const OUTPUT_FLAGS: [&str; 4] = ["-o", "-MF", "-MT", "-MQ"];
-/// Other flags that change no findings.
-const SILENT_FLAGS: [&str; 8] = ["-c", "-MD", "-MMD", "-MP", "-fPIC", "-fpic", "-fPIE", "-fpie"];
+/// Flags that change no findings.
+const SILENT_FLAGS: [&str; 4] = ["-c", "-MD", "-MMD", "-MP"];
+/// The beginnings of further words that only name outputs.
+const SILENT_PREFIXES: [&str; 2] = ["--output=", "-Wp,-M"];
 
 /// The files that have an entry.
 #[derive(Debug, Default)]
@@ -42,23 +44,37 @@ pub(super) enum FileCommands {
 struct Entry {
     directory: PathBuf,
     file: PathBuf,
-    #[serde(default)]
-    command: String,
-    #[serde(default)]
-    arguments: Vec<String>,
+    #[serde(flatten)]
+    words: EntryWords,
+}
+
+/// The command of an entry. Without one, clangd refuses the whole database.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum EntryWords {
+    Arguments(Vec<String>),
+    Command(String),
 }
 
 impl Entry {
-    /// A hash of the words that may change findings.
-    fn relevant_hash(&self) -> u64 {
-        let split = || shlex::split(&self.command).unwrap_or_else(|| vec![self.command.clone()]);
-        let words = if self.arguments.is_empty() { split() } else { self.arguments.clone() };
+    /// A hash of the folder and the words that may change the findings of the file at `path`.
+    fn relevant_hash(&self, path: &Path) -> u64 {
+        let words = match &self.words {
+            EntryWords::Arguments(words) => words.clone(),
+            EntryWords::Command(command) => shlex::split(command).unwrap_or_else(|| vec![command.clone()]),
+        };
         let mut hasher = DefaultHasher::new();
-        let mut words = words.iter();
+        // Folders of headers may be relative to it.
+        self.directory.hash(&mut hasher);
+        let mut words = words.iter().map(String::as_str);
         while let Some(word) = words.next() {
-            if OUTPUT_FLAGS.contains(&word.as_str()) {
+            if OUTPUT_FLAGS.contains(&word) {
                 words.next();
-            } else if !SILENT_FLAGS.contains(&word.as_str()) {
+                continue;
+            }
+            let names_output = OUTPUT_FLAGS.iter().chain(&SILENT_PREFIXES).any(|flag| word.starts_with(flag));
+            let names_file = normalise(&self.directory.join(word)).is_some_and(|named| named == path);
+            if !(names_output || names_file || SILENT_FLAGS.contains(&word)) {
                 word.hash(&mut hasher);
             }
         }
@@ -111,7 +127,7 @@ impl<'de> Visitor<'de> for EntryVisitor {
             else {
                 continue;
             };
-            let commands = FileCommands::One(entry.relevant_hash());
+            let commands = FileCommands::One(entry.relevant_hash(&path));
             let known = files.entry(path).or_insert(commands);
             if *known != commands {
                 *known = FileCommands::Several;
@@ -165,7 +181,14 @@ mod tests {
             commands.of(Path::new("/b/a.c")) == Some(FileCommands::Several)
         };
         assert!(several("cc -DA -c a.c", "cc -DB -c a.c") && several("cc a.c", "c++ a.c"));
-        assert!(!several("cc -c a.c -o a.o", "cc -fPIC -c a.c -o shared/a.o -MF a.d"));
+        assert!(several("cc a.c", "cc -fPIC a.c"), "`__PIC__` tells them apart");
+        assert!(!several("cc -c a.c -o a.o", "cc -Wp,-MMD,a.d -c /b/a.c -oshared/a.o -MF a.d -MTa"));
         assert!(!several("cc '-DA=1' a.c", "cc -DA=1 a.c"));
+        let elsewhere = r#"[{"directory": "/b", "file": "/a.c", "command": "cc -I."},
+            {"directory": "/c", "file": "/a.c", "command": "cc -I."}]"#;
+        let commands: CompileCommands = serde_json::from_str(elsewhere).expect("commands");
+        assert_eq!(commands.of(Path::new("/a.c")), Some(FileCommands::Several));
+        let without = r#"[{"directory": "/b", "file": "a.c", "output": "a.o"}]"#;
+        assert!(serde_json::from_str::<CompileCommands>(without).is_err(), "clangd refuses it too");
     }
 }
