@@ -62,7 +62,9 @@ fn entries(project: &Project) -> Vec<PathBuf> {
 }
 
 /// The changes after which nothing is stored; after others, a second check may be.
-const REFUSED: [&str; 12] = [
+const REFUSED: [&str; 14] = [
+    "large settings that lead out",
+    "settings beside the interpreter",
     "settings that lead out",
     "a link to a folder outside",
     "a link to a folder inside",
@@ -115,6 +117,32 @@ async fn check_of_equal_tree_needs_no_server_and_check_of_changed_tree_does() {
             "settings that lead out",
             Box::new(|| write("ty.toml", "[environment]\nextra-paths = [\"../lib\"]\n")),
             Box::new(|| fs::remove_file(root.join("ty.toml")).unwrap()),
+        ),
+        (
+            "large settings that lead out",
+            Box::new(|| {
+                let padding = "#".repeat(4 << 20);
+                write("ty.toml", &format!("[environment]\nextra-paths = [\"../lib\"]\n{padding}\n"));
+            }),
+            Box::new(|| fs::remove_file(root.join("ty.toml")).unwrap()),
+        ),
+        (
+            "settings beside the interpreter",
+            Box::new(|| write(".venv/bin/pyvenv.cfg", "home = /usr/local/bin\n")),
+            Box::new(|| fs::remove_dir_all(root.join(".venv/bin")).unwrap()),
+        ),
+        (
+            "a module among bytecode",
+            Box::new(|| write("shop/__pycache__/made.py", "x = 1\n")),
+            Box::new(|| fs::remove_dir_all(root.join("shop/__pycache__")).unwrap()),
+        ),
+        (
+            "a module in a hidden cache",
+            Box::new(|| {
+                write(".gen/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n");
+                write(".gen/made.py", "x = 1\n");
+            }),
+            Box::new(|| fs::remove_dir_all(root.join(".gen")).unwrap()),
         ),
         (
             "an empty folder, which can be a package",
@@ -234,7 +262,9 @@ async fn check_of_equal_tree_needs_no_server_and_check_of_changed_tree_does() {
         assert_eq!(stored_check(&project, root.clone()).await, first, "after {what}, undone");
     }
     write("README.md", "# Shop\n");
-    // Servers do not read prose.
+    write("shop/__pycache__/cart.cpython-311.pyc", "bytecode");
+    write(".venv/pyvenv.cfg", &format!("{VENV}command = python -m venv {}\n", root.display()));
+    // Servers read neither prose nor bytecode, nor how an environment was made.
     assert_eq!(stored_check(&project, root.clone()).await[0], first[0]);
 }
 

@@ -37,15 +37,16 @@ impl Workspace {
     /// relative path, and whether that lies in a folder of installed packages or build output: there
     /// the paths of other files count as well.
     ///
-    /// Stores of version control, caches and those of the `environments` (absolute, no links) that
-    /// have a usual name do not count. `None` if the tree is too large or not read by `until`, a
-    /// link leads to another folder or out of the workspace, a file cannot be read, or `is_whole`
-    /// fails for the path and the content of one: that file leads out.
+    /// Stores of version control and those of the `environments` (absolute, no links) that have a
+    /// usual name do not count, and in caches only files for which `counts` holds. `None` if the
+    /// tree is too large or not read by `until`, a link leads to another folder or out of the
+    /// workspace, a file cannot be read, or `is_whole` fails for the path and the content of one
+    /// (`None` if it is large): that file leads out.
     pub(crate) fn tree_digest(
         &self,
         environments: &[PathBuf],
         counts: impl Fn(&Path, bool) -> bool + Sync,
-        is_whole: impl Fn(&Path, &[u8]) -> bool + Sync,
+        is_whole: impl Fn(&Path, Option<&[u8]>) -> bool + Sync,
         until: Instant,
     ) -> Option<TreeDigest> {
         let environments = environments.to_vec();
@@ -53,6 +54,10 @@ impl Workspace {
         let digest_of = |entry: &DirEntry, relative: &Path| {
             let (path, kind) = (entry.path(), entry.file_type()?);
             let is_built = self.is_built(relative);
+            let in_cache = is_built && self.is_in_cache(relative);
+            if in_cache && (kind.is_dir() || !counts(relative, is_built)) {
+                return Some(None);
+            }
             if kind.is_dir() {
                 // A file has another digest.
                 let folder = EntryDigest::of_state(path)?;
@@ -67,7 +72,9 @@ impl Workspace {
             }
             // The file `.git` of a worktree names its repository.
             let is_file = path.is_file() && !relative.ends_with(".git");
-            if !is_file || !counts(relative, is_built) {
+            // The interpreters of an environment are links out of it, and no modules.
+            let is_program_link = is_built && kind.is_symlink() && relative.extension().is_none();
+            if !is_file || is_program_link || !counts(relative, is_built) {
                 return Some((is_file && is_built).then(EntryDigest::default));
             }
             content_digest((path, relative), self.read_rules(relative, MAX_CONTENT_BYTES), &is_whole)
@@ -82,17 +89,22 @@ impl Workspace {
         let mut above = above.take_while(|folder| folder != self.root());
         above.any(|folder| is_generated_folder(&folder) || is_cache(&folder))
     }
+
+    /// Returns true if `relative` is a cache or lies in one.
+    fn is_in_cache(&self, relative: &Path) -> bool {
+        let all = relative.ancestors().map(|folder| self.root().join(folder));
+        all.take_while(|folder| folder != self.root()).any(|folder| is_cache(&folder))
+    }
 }
 
 /// Returns true for a folder, or a link to one, whose content programs that check files do not
 /// read, or that is one of the `environments` (canonical) and has a usual name.
 fn is_apart(path: &Path, environments: &[PathBuf]) -> bool {
     let is_environment = || canonicalize(path).is_ok_and(|folder| environments.contains(&folder));
-    is_store(path) || is_cache(path) || is_generated_folder(path) && is_environment()
+    is_store(path) || is_generated_folder(path) && is_environment()
 }
 
-/// Returns true for the folder of a cache: of bytecode, or a hidden one, which no module has a name
-/// for.
+/// Returns true for the folder of a cache: of bytecode, or a hidden one.
 fn is_cache(path: &Path) -> bool {
     let is_hidden = path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."));
     path.ends_with("__pycache__") || is_hidden && path.join(CACHE_MARK).is_file()
@@ -123,12 +135,14 @@ fn hash_of(part: &[u8]) -> PartsHash {
 fn content_digest(
     (absolute, relative): (&Path, &Path),
     content: Result<Vec<u8>, ReadError>,
-    is_whole: impl Fn(&Path, &[u8]) -> bool,
+    is_whole: impl Fn(&Path, Option<&[u8]>) -> bool,
 ) -> Option<EntryDigest> {
     let mut hasher = PartsHasher::default();
     match content {
-        Ok(content) if is_whole(relative, &content) => hasher.add(&content),
-        Err(ReadError::TooLarge { .. }) => hasher.add(size_and_time(absolute)?.as_bytes()),
+        Ok(content) if is_whole(relative, Some(&content)) => hasher.add(&content),
+        Err(ReadError::TooLarge { .. }) if is_whole(relative, None) => {
+            hasher.add(size_and_time(absolute)?.as_bytes());
+        }
         Ok(_) | Err(_) => return None,
     }
     hasher.add(&[u8::from(is_program(absolute))]);
@@ -138,6 +152,8 @@ fn content_digest(
 /// The part of a file that counts in a digest of a folder, beside its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileAspect {
+    /// Its path alone.
+    Path,
     /// Its size.
     Size,
     /// Its size, and the time of its last change.
@@ -147,7 +163,8 @@ pub(crate) enum FileAspect {
 }
 
 /// Returns a digest of the files below `folder` (anywhere), from their paths and the aspects that
-/// `aspect` selects. Links are followed; folders for which `is_left_out` holds are not read. `None`
+/// `aspect` selects. Links are followed; folders for which `is_left_out` holds are not read, and
+/// bytecode does not count. `None`
 /// if there are too many files, not all are seen by `until`, or `aspect` refuses one.
 pub(crate) fn folder_digest(
     folder: &Path,
@@ -157,11 +174,16 @@ pub(crate) fn folder_digest(
 ) -> Option<TreeDigest> {
     let digest_of = |entry: &DirEntry, relative: &Path| {
         let path = entry.path();
+        let is_source = || path.extension().is_some_and(|extension| extension == "py" || extension == "pyi");
+        if relative.iter().any(|name| name == "__pycache__") && !is_source() {
+            return Some(None);
+        }
         let plain = EntryDigest::of_state(path)?;
         if !entry.file_type().is_some_and(|kind| kind.is_file()) {
             return Some(Some(plain));
         }
         let content = match aspect(path)? {
+            FileAspect::Path => PartsHash::default(),
             FileAspect::Size => hash_of(&FileStamp::from_path(path)?.size.to_le_bytes()),
             FileAspect::SizeAndTime => hash_of(size_and_time(path)?.as_bytes()),
             FileAspect::Content => {
@@ -409,6 +431,7 @@ mod tests {
         write(&root, "Cargo.toml", "");
         let environments = ["services/api", ".venv"].map(|name| root.join(name));
         environments.iter().for_each(|folder| write(folder, "pyvenv.cfg", "home = /usr/bin\n"));
+        write(&root, ".gen/CACHEDIR.TAG", "");
         let content = || digest(&root, &environments).expect("a digest").content;
         for (name, counts) in [
             ("services/api/app.py", true),
@@ -416,13 +439,22 @@ mod tests {
             ("target/gen.py", true),
             ("env/more.py", true),
             (".venv/lib/pack.py", false),
-            ("__pycache__/a.py", false),
+            ("__pycache__/a.py", true),
+            (".gen/made.py", true),
         ] {
             write(&root, name, "x = 1");
             let first = content();
             write(&root, name, "x = 2");
             assert_eq!(content() != first, counts, "{name}");
         }
+        let first = content();
+        write(&root, "in/__pycache__/a.cpython-311.pyc", "1");
+        write(&root, ".gen/deep/made.o", "1");
+        fs::remove_dir_all(root.join("in/__pycache__")).unwrap();
+        write(&root, "in/a.rs", "");
+        let with_folder = content();
+        write(&root, "in/__pycache__/a.cpython-311.pyc", "1");
+        assert!(with_folder != first && content() == with_folder, "of caches modules alone count");
         let first = content();
         write(&root, "target/debug/made.o", "1");
         let with_object = content();

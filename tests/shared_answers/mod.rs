@@ -140,7 +140,7 @@ fn findings_of_trusted_writer_are_used_on_another_machine() {
     assert!(asked.iter().all(|(method, _, token)| method == "GET" && token == "Bearer reads"), "{asked:?}");
     assert_eq!(developer.check().0, first, "now from the user's own store");
     assert!(store.with(|state| state.seen.is_empty()));
-    assert!(developer.push(&secret).1.contains("no findings"), "findings of others are not signed");
+    assert!(developer.push(&secret).1.contains("already has the findings"), "those of others are not signed");
 
     developer.forget();
     let (status, out, errors) = developer.texts(&["store", "pull"], &[]);
@@ -207,11 +207,11 @@ fn store_that_lies_or_fails_changes_no_answer() {
     }
     store.with(|state| state.values.insert(path, value.clone()));
     let manners = [
-        (Manner::LoginPage, ""),
-        (Manner::Status(500), "answered 500"),
+        (Manner::LoginPage, "an entry that `ci` did not sign"),
+        (Manner::Status(500), "answered with status 500"),
         (Manner::Status(401), "LSP_TOOLS_STORE_READ_TOKEN"),
-        (Manner::Redirect, "answered 302"),
-        (Manner::Silent, "did not answer within"),
+        (Manner::Redirect, "answered with status 302"),
+        (Manner::Silent, "did not answer within 0.3 s"),
         (Manner::Dripping, "did not answer within"),
         (Manner::Oversized, "more than"),
         (Manner::Cut, "failed"),
@@ -260,7 +260,12 @@ fn shared_store_is_the_users_own_choice_and_its_faults_are_sentences() {
     fails(&machine, &["store", "pull"], &[], "the shared store at 127.0.0.1 failed");
     fails(&machine, &["store", "key", "a b"], &[], "`a b` is no name of a writer");
     fails(&Machine::new("ftp://a/b", &[]), &["store", "status"], &[], "`shared-answers.url`");
-    fails(&Machine::new("https://a/", &["x"]), &["store", "status"], &[], "`shared-answers.writers` has `x`");
+    fails(
+        &Machine::new("https://a/", &["x"]),
+        &["store", "status"],
+        &[],
+        "`shared-answers.writers` has an entry of another form",
+    );
     fails(&Machine::new("https://a/", &[]), &["store", "pull"], &[], "trust no writer");
     fails(&Machine::over(shop()), &["store", "pull"], &[], "the settings name no shared store");
 

@@ -1,7 +1,6 @@
 //! The exchange of the workspace's stored reports with a shared store, at the user's command.
 
 use super::answer_store::shared::SharedStore;
-use super::answer_store::shared::error::SharedStoreError;
 use super::answer_store::signature::{NewWriterKey, WriterKey};
 use super::checked_files::whole_check;
 use super::stored_reports::{SharedExchange, StoredReports};
@@ -31,7 +30,7 @@ pub(crate) async fn exchange(
     direction: ExchangeDirection,
 ) -> Result<SharedExchange, ToolError> {
     let settings = &context.config.settings.shared_answers;
-    let shared = SharedStore::of(settings).map_err(from_store_error)?;
+    let shared = SharedStore::of(settings)?;
     let shared = shared.ok_or_else(|| invalid("the settings name no shared store; set `url` under `[shared-answers]` in your own lsp-tools.toml"))?;
     let (subjects, options) = whole_check(context)?;
     let subjects = subjects.iter().map(|subject| (subject, options.servers(context, subject)));
@@ -39,12 +38,12 @@ pub(crate) async fn exchange(
     match direction {
         ExchangeDirection::Push => {
             let key = secret_key()?;
-            stored.await.push(&shared, &key).await.map_err(from_store_error)
+            stored.await.push(&shared, &key).await.map_err(ToolError::from)
         }
         ExchangeDirection::Pull if settings.writers.is_empty() => Err(invalid(
             "the settings trust no writer; set `writers` under `[shared-answers]` in your own lsp-tools.toml",
         )),
-        ExchangeDirection::Pull => stored.await.pull(context, &shared).await.map_err(from_store_error),
+        ExchangeDirection::Pull => stored.await.pull(context, &shared).await.map_err(ToolError::from),
     }
 }
 
@@ -72,17 +71,6 @@ fn secret_key() -> Result<WriterKey, ToolError> {
     // The value is a secret.
     WriterKey::parse(&text)
         .ok_or_else(|| invalid(&format!("{SECRET_KEY} is no secret key of `lsp-tools store key`")))
-}
-
-fn from_store_error(error: SharedStoreError) -> ToolError {
-    let code = match &error {
-        SharedStoreError::Address(_) => ErrorCode::InvalidArgs,
-        SharedStoreError::Refused { .. } => ErrorCode::Denied,
-        SharedStoreError::Late { .. } => ErrorCode::Timeout,
-        SharedStoreError::TooLarge { .. } => ErrorCode::TooLarge,
-        SharedStoreError::Failed { .. } => ErrorCode::ServerFailed,
-    };
-    ToolError::new(code, error.to_string())
 }
 
 fn invalid(what: &str) -> ToolError {

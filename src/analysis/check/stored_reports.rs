@@ -18,6 +18,7 @@ use super::answer_store::shared::error::SharedStoreError;
 use super::answer_store::signature::WriterKey;
 use super::file_report::FileReport;
 use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::error::ToolError;
 use crate::config::StateName;
 use crate::config::spec::ServerSpec;
 use crate::lsp::servers::manager::findings_inputs::leads_elsewhere;
@@ -33,6 +34,9 @@ const SETTINGS_LANGUAGES: [&str; 4] = ["json", "jsonc", "toml", "yaml"];
 const SHARED_TIMEOUT: Duration = Duration::from_millis(300);
 /// The longest time for the digests before a check, and again after it.
 const DIGEST_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The same for an exchange with the shared store, for which the user waits.
+const EXCHANGE_DIGEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The servers that check a file, by their keys.
 type CheckingServers<'a> = Vec<(&'a str, &'a ServerSpec)>;
@@ -90,11 +94,22 @@ impl ReportGroup {
 
     /// Stores an entry of this group in the user's own store, if its text does not depend on where
     /// the tree lies.
-    async fn store(&self, context: &Context, entry: &ReportEntry) {
-        let Some(text) = entry.text() else { return };
+    ///
+    /// # Errors
+    /// It cannot be written in time.
+    async fn store(&self, context: &Context, entry: &ReportEntry) -> Result<(), ToolError> {
+        let Some(text) = entry.text() else { return Ok(()) };
         let places = self.key.environments.iter().map(PathBuf::as_path);
-        if !std::iter::once(context.workspace.root()).chain(places).any(|place| names_tree(&text, place)) {
-            write_entry(context, &self.key.name, text).await;
+        if std::iter::once(context.workspace.root()).chain(places).any(|place| names_tree(&text, place)) {
+            return Ok(());
+        }
+        write_entry(context, &self.key.name, text).await
+    }
+
+    /// Like [`store`](Self::store); a slow or full disk changes no check.
+    async fn try_to_store(&self, context: &Context, entry: &ReportEntry) {
+        if let Err(error) = self.store(context, entry).await {
+            tracing::debug!("the reports of a check are not stored: {}", error.error);
         }
     }
 }
@@ -134,7 +149,7 @@ impl StoredReports {
                     Err(fault) => found.shared_fault = Some(fault),
                 }
                 if let Some(entry) = &group.entry {
-                    group.store(context, entry).await;
+                    group.try_to_store(context, entry).await;
                 }
             }
         }
@@ -146,19 +161,19 @@ impl StoredReports {
         context: &Context,
         subjects: impl Iterator<Item = (&LanguageFile, CheckingServers<'_>)>,
     ) -> Self {
-        let groups = groups_of(context, subjects, digest_deadline(None)).await;
+        let groups = groups_of(context, subjects, Instant::now() + EXCHANGE_DIGEST_TIMEOUT).await;
         Self { groups, shared_fault: None }
     }
 
     /// Reads the reports that are missing in the user's own store from `shared`.
     ///
     /// # Errors
-    /// The store fails or is late.
+    /// The store fails or is late, or the user's own cannot be written.
     pub(super) async fn pull(
         &self,
         context: &Context,
         shared: &SharedStore,
-    ) -> Result<SharedExchange, SharedStoreError> {
+    ) -> Result<SharedExchange, ToolError> {
         let mut pulled = SharedExchange::default();
         for group in &self.groups {
             if let Some(entry) = &group.entry {
@@ -167,7 +182,7 @@ impl StoredReports {
             }
             let Some(key) = &group.key.shared else { continue };
             if let Some(entry) = shared.read(&context.config.settings.shared_answers, key, None).await? {
-                group.store(context, &entry).await;
+                group.store(context, &entry).await?;
                 pulled.files += entry.len();
                 pulled.writers.extend(entry.writer);
             }
@@ -186,8 +201,11 @@ impl StoredReports {
     ) -> Result<SharedExchange, SharedStoreError> {
         let mut pushed = SharedExchange::default();
         for group in &self.groups {
-            let entry = group.entry.as_ref().filter(|entry| entry.writer.is_none());
-            if let (Some(entry), Some(key)) = (entry, &group.key.shared) {
+            if let (Some(entry), Some(key)) = (&group.entry, &group.key.shared) {
+                if entry.writer.is_some() {
+                    pushed.known += entry.len();
+                    continue;
+                }
                 match shared.write(writer, key, entry).await? {
                     true => pushed.files += entry.len(),
                     false => pushed.known += entry.len(),
@@ -243,7 +261,7 @@ impl StoredReports {
             let entry = ReportEntry::new(own).filter(|entry| entry.len() == group.files.len());
             let Some(entry) = entry else { continue };
             if report_key(context, &group.servers, until).await.as_ref() == Some(&group.key) {
-                group.store(context, &entry).await;
+                group.try_to_store(context, &entry).await;
             }
         }
     }
@@ -349,10 +367,13 @@ async fn report_key(
                 false => catalogue.language_of(&name, None).is_none_or(is_read) || configures(&name),
             }
         };
-        let is_whole = |path: &Path, content: &[u8]| {
-            let name = name_of(path);
-            let place = (context.workspace.root(), path);
-            !leads_elsewhere(place, content, configures(&name), is_module(&name))
+        let is_whole = |path: &Path, content: Option<&[u8]>| {
+            let (name, place) = (name_of(path), (context.workspace.root(), path));
+            let (is_settings, is_module) = (configures(&name), is_module(&name));
+            match content {
+                Some(content) => !leads_elsewhere(place, content, is_settings, is_module),
+                None => !(is_settings || is_module),
+            }
         };
         // The name of a package is that of its folder, after those of the packages above it.
         let packages = context.workspace.root().ancestors();

@@ -62,10 +62,9 @@ impl SharedAnswerSettings {
         let url = self.url.iter().filter_map(|url| Some(("url", url, url_fault(url)?)));
         let is_wrong = |writer: &&String| TrustedWriter::parse(writer).is_none();
         let writers = self.writers.iter().filter(is_wrong).map(|writer| {
-            let fault = format!(
-                "`shared-answers.writers` has `{writer}`; give NAME=PUBLIC-KEY as `lsp-tools store key NAME` prints it"
-            );
-            ("writers", writer, fault)
+            // A secret key may have been given in its place.
+            let fault = "`shared-answers.writers` has an entry of another form; give NAME=PUBLIC-KEY as `lsp-tools store key NAME` prints it";
+            ("writers", writer, fault.to_owned())
         });
         url.chain(writers)
     }

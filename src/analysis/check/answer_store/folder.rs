@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::entry::{MAX_ENTRY_BYTES, ReportEntry};
 use crate::analysis::context::Context;
-use crate::analysis::error::ToolError;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::state_files::{from_state_error, run_blocking};
 use crate::config::{StateError, StateFolder, StateName};
 
@@ -98,7 +98,14 @@ pub(in crate::analysis::check) async fn read_entry(
 }
 
 /// Writes an entry. A slow disk is not waited for; the entry may be missing then.
-pub(in crate::analysis::check) async fn write_entry(context: &Context, name: &StateName, content: String) {
+///
+/// # Errors
+/// It cannot be written in time.
+pub(in crate::analysis::check) async fn write_entry(
+    context: &Context,
+    name: &StateName,
+    content: String,
+) -> Result<(), ToolError> {
     let (folder, name) = (report_folder(context), name.clone());
     let write = run_blocking(move || {
         let locked = folder.lock().map_err(from_state_error)?;
@@ -107,7 +114,8 @@ pub(in crate::analysis::check) async fn write_entry(context: &Context, name: &St
             .and_then(|()| locked.remove_oldest(MAX_STORE_BYTES))
             .map_err(from_state_error)
     });
-    if let Ok(Err(error)) = tokio::time::timeout(STORE_TIMEOUT, write).await {
-        tracing::debug!("the reports of a check are not stored: {}", error.error);
-    }
+    tokio::time::timeout(STORE_TIMEOUT, write).await.unwrap_or_else(|_| {
+        let what = format!("the answer store was not written within {} ms", STORE_TIMEOUT.as_millis());
+        Err(ToolError::new(ErrorCode::Timeout, what))
+    })
 }

@@ -24,7 +24,11 @@ pub(crate) async fn run(command: StoreCommand, cli: CliContext<'_>) -> Result<Re
         StoreCommand::Push => return exchange(ExchangeDirection::Push, cli).await,
         StoreCommand::Pull => return exchange(ExchangeDirection::Pull, cli).await,
         StoreCommand::Status => (cli.runtime.answer_store().await?, "contains"),
-        StoreCommand::Forget => (cli.runtime.forget_answers().await?, "no longer contains"),
+        StoreCommand::Forget => {
+            let before = cli.runtime.forget_answers().await?;
+            let does = if before.checks == 0 { "contains" } else { "no longer contains" };
+            (before, does)
+        }
     };
     output_reply(cli, &output, CliExitStatus::Answered, |output| text(output, does))
 }

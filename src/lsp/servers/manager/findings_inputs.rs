@@ -23,6 +23,7 @@ use crate::lsp::servers::install::manifest::InstallationManifest;
 use crate::lsp::servers::locate;
 use crate::lsp::servers::locate::{LocatedProgram, ProgramOrigin};
 use crate::platform::canonicalize;
+use crate::platform::paths::ENVIRONMENT_PROGRAMS;
 use crate::process::environment;
 use crate::text::{PartsHash, PartsHasher};
 use crate::workspace::{FileAspect, FileStamp, TreeDigest, Workspace, WorkspacePath, folder_digest};
@@ -40,9 +41,10 @@ const HARMLESS_CODE: [&str; 3] = [
     "import os; var = 'SETUPTOOLS_USE_DISTUTILS'; enabled = os.environ.get(var, 'stdlib') == 'local'; enabled and __import__('_distutils_hack').add_shim()",
     "import _virtualenv",
 ];
-/// The settings of an environment that say where and by which command it was made.
-const PLACE_KEYS: [&str; 7] =
-    ["home", "executable", "base-executable", "base-prefix", "base-exec-prefix", "command", "prompt"];
+/// The settings of an environment that say where its interpreter lies.
+const PLACE_KEYS: [&str; 5] = ["home", "executable", "base-executable", "base-prefix", "base-exec-prefix"];
+/// The settings of an environment that change nothing.
+const IDLE_KEYS: [&str; 2] = ["command", "prompt"];
 /// Settings of checkers of Python that name further files, folders and packages above the root,
 /// without `-` and `_`.
 const LEADING_KEYS: &str = "baselinefile extend extends extrapaths mypypath namespacepackages stubpath typeshed typeshedpath venv venvpath";
@@ -168,17 +170,10 @@ fn digest_of(
 }
 
 /// The value of a variable as far as it changes the findings of checkers of Python; `None` if it
-/// does not. It says the language of messages, the path to the environment, or anything that the
-/// interpreters of Python and JavaScript read.
+/// does not. It names the environment, or is one that the interpreters of Python and JavaScript
+/// read.
 fn findings_variable(name: &OsStr, value: &OsStr, environment: Option<&Path>) -> Option<OsString> {
-    let (name, text) = (name.to_string_lossy(), value.to_string_lossy());
-    if name.starts_with("LC_") || name.starts_with("LANG") {
-        let is_plain = |locale: &str| ["", "C", "POSIX"].contains(&locale);
-        let (locale, encoding) = text.split_once('.').unwrap_or((&text, "UTF-8"));
-        let encoding = encoding.replace('-', "").to_lowercase();
-        let language = if is_plain(locale) { "en" } else { locale.split('_').next().unwrap_or(locale) };
-        return (!text.is_empty()).then(|| format!("{language} {encoding}").into());
-    }
+    let name = name.to_string_lossy();
     let is_read = |prefix: &str| name.starts_with(prefix);
     if ["VIRTUAL_ENV", "CONDA_PREFIX"].contains(&&*name) {
         let is_same = environment.is_some_and(|found| canonicalize(value).is_ok_and(|path| path == found));
@@ -193,11 +188,7 @@ fn installation_digest(prefix: &Path, located: &LocatedProgram, until: Instant) 
     let program = canonicalize(&located.program).ok()?;
     let prefix = canonicalize(prefix).ok()?;
     let is_ours = located.origin == ProgramOrigin::Prefix && program.starts_with(&prefix);
-    is_ours.then(|| folder_digest(&prefix, is_bytecode, |_| Some(FileAspect::SizeAndTime), until))?
-}
-
-fn is_bytecode(folder: &Path) -> bool {
-    folder.ends_with("__pycache__")
+    is_ours.then(|| folder_digest(&prefix, |_| false, |_| Some(FileAspect::SizeAndTime), until))?
 }
 
 /// The inputs of a server of Python that it finds by a project's environment.
@@ -244,12 +235,9 @@ impl PythonInputs {
     fn digests(&self, root: &Path, until: Instant) -> Option<Vec<TreeDigest>> {
         let [programs, lib, lib64] = ["bin", "lib", "lib64"].map(|name| self.environment.join(name));
         let is_copied = canonicalize(&lib64).ok() == canonicalize(lib).ok();
-        let is_unread =
-            move |folder: &Path| is_bytecode(folder) || folder == programs || is_copied && folder == lib64;
+        let is_unread = move |folder: &Path| folder == programs || is_copied && folder == lib64;
         let environment = folder_digest(&self.environment, is_unread, |path| self.aspect(path, root), until);
-        let is_other = |folder: &Path| {
-            is_bytecode(folder) || folder.ends_with("site-packages") || folder.ends_with("dist-packages")
-        };
+        let is_other = |folder: &Path| folder.ends_with("site-packages") || folder.ends_with("dist-packages");
         let aspect_in_library = |path: &Path| match is_source(path) {
             true => Some(FileAspect::Content),
             false => Some(FileAspect::Size),
@@ -261,6 +249,10 @@ impl PythonInputs {
     /// The aspect of a file of the environment. Environments of several worktrees are equal if their
     /// sources are; their programs name their paths. `None` for one that may add other folders.
     fn aspect(&self, path: &Path, root: &Path) -> Option<FileAspect> {
+        // It counts by its settings.
+        if path == self.environment.join("pyvenv.cfg") {
+            return Some(FileAspect::Path);
+        }
         let is_path_file = path.to_string_lossy().ends_with(".pth");
         if is_custom_module(path) || is_path_file && !self.is_plain_path_file(path, root) {
             return None;
@@ -347,16 +339,19 @@ fn plain_settings(environment: &Path) -> Option<String> {
             key => key == "extends-environment",
         }
     };
-    (!settings.split(['\n', '\r']).any(shares)).then_some(settings)
+    // An interpreter prefers the settings beside itself.
+    let has_others = environment.join(ENVIRONMENT_PROGRAMS).join("pyvenv.cfg").exists();
+    (!has_others && !settings.split(['\n', '\r']).any(shares)).then_some(settings)
 }
 
-/// The settings of an environment that name places and the command that made it, and the others.
+/// The settings of an environment that name places, and the others.
 fn split_settings(settings: &str) -> (String, String) {
-    let names_place = |line: &&str| {
+    let has_key = |line: &str, keys: &[&str]| {
         let key = line.split('=').next().unwrap_or_default().trim().to_ascii_lowercase();
-        PLACE_KEYS.contains(&&*key)
+        keys.contains(&&*key)
     };
-    let (places, others): (Vec<&str>, Vec<&str>) = settings.lines().partition(names_place);
+    let counted = settings.lines().filter(|line| !has_key(line, &IDLE_KEYS));
+    let (places, others): (Vec<&str>, Vec<&str>) = counted.partition(|line| has_key(line, &PLACE_KEYS));
     (places.join("\n"), others.join("\n"))
 }
 

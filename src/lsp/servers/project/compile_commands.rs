@@ -153,7 +153,7 @@ mod tests {
         let text = serde_json::json!([
             { "directory": root.join("build"), "file": "../src/a.c", "command": "cc" },
             { "directory": ".", "file": "src/b.c", "arguments": ["cc"] },
-            { "directory": root.join("link"), "file": "src/c.c", "output": "c.o" },
+            { "directory": root.join("link"), "file": "src/c.c", "command": "cc" },
         ]);
         std::fs::write(root.join("db"), text.to_string()).expect("a file");
         let read = || {

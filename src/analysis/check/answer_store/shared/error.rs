@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::analysis::error::{ErrorCode, ToolError};
+
 /// The largest packed entry, in bytes.
 pub(super) const MAX_PACKED_BYTES: usize = 16 << 20;
 
@@ -19,8 +21,8 @@ pub(crate) enum SharedStoreError {
         /// The reason.
         reason: String,
     },
-    /// It refuses the request.
-    #[error("the shared store at {host} answered {status}; {token} or the address may be wrong")]
+    /// It does not let this client in.
+    #[error("the shared store at {host} refused the request ({status}); see {token}")]
     Refused {
         /// The host.
         host: String,
@@ -29,8 +31,24 @@ pub(crate) enum SharedStoreError {
         /// The variable with the token of the request.
         token: &'static str,
     },
+    /// It answers with another status than that of a value.
+    #[error("the shared store at {host} answered with status {status}")]
+    Status {
+        /// The host.
+        host: String,
+        /// The HTTP status.
+        status: u16,
+    },
+    /// An entry is damaged, or not of the writer whose name it has.
+    #[error("the shared store at {host} has an entry that `{writer}` did not sign; it is not used")]
+    Unsigned {
+        /// The host.
+        host: String,
+        /// The name of the writer.
+        writer: String,
+    },
     /// It does not answer.
-    #[error("the shared store at {host} did not answer within {} ms", .limit.as_millis())]
+    #[error("the shared store at {host} did not answer within {:.1} s", .limit.as_secs_f64())]
     Late {
         /// The host.
         host: String,
@@ -43,4 +61,19 @@ pub(crate) enum SharedStoreError {
         /// The host.
         host: String,
     },
+}
+
+impl From<SharedStoreError> for ToolError {
+    fn from(error: SharedStoreError) -> Self {
+        let code = match &error {
+            SharedStoreError::Address(_) => ErrorCode::InvalidArgs,
+            SharedStoreError::Refused { .. } => ErrorCode::Denied,
+            SharedStoreError::Late { .. } => ErrorCode::Timeout,
+            SharedStoreError::TooLarge { .. } => ErrorCode::TooLarge,
+            SharedStoreError::Failed { .. }
+            | SharedStoreError::Status { .. }
+            | SharedStoreError::Unsigned { .. } => ErrorCode::ServerFailed,
+        };
+        Self::new(code, error.to_string())
+    }
 }

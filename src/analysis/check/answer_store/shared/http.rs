@@ -96,7 +96,13 @@ impl HttpStore {
     }
 
     fn refused(&self, status: StatusCode, token: &'static str) -> SharedStoreError {
-        SharedStoreError::Refused { host: self.host(), status: status.as_u16(), token }
+        let (host, code) = (self.host(), status.as_u16());
+        match status {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                SharedStoreError::Refused { host, status: code, token }
+            }
+            _ => SharedStoreError::Status { host, status: code },
+        }
     }
 
     /// The causes of `error`, without the address, which may have a secret.

@@ -75,7 +75,7 @@ impl SharedStore {
     /// `limit` (30 s if absent).
     ///
     /// # Errors
-    /// The store fails or is late. What is not signed by a trusted writer counts as absent.
+    /// The store fails or is late, or what it has is not signed by a trusted writer.
     pub(in crate::analysis::check) async fn read(
         &self,
         settings: &SharedAnswerSettings,
@@ -84,19 +84,16 @@ impl SharedStore {
     ) -> Result<Option<ReportEntry>, SharedStoreError> {
         let limit = limit.unwrap_or(REQUEST_TIMEOUT);
         let read = async {
+            let mut unsigned = None;
             for writer in settings.trusted_writers() {
-                let name = shared_name(key, &writer.key);
-                let Some(bytes) = self.get(&name).await? else { continue };
+                let Some(bytes) = self.get(&shared_name(key, &writer.key)).await? else { continue };
                 match verified(key, &writer, &bytes) {
                     Some(entry) => return Ok(Some(entry)),
-                    None => tracing::warn!(
-                        "the shared store at {} has an entry that `{}` did not sign",
-                        self.host,
-                        writer.name
-                    ),
+                    None => unsigned = Some(writer.name),
                 }
             }
-            Ok(None)
+            let host = self.host.clone();
+            unsigned.map_or(Ok(None), |writer| Err(SharedStoreError::Unsigned { host, writer }))
         };
         self.within(limit, read).await
     }

@@ -29,8 +29,10 @@ pub(super) struct S3Store {
 impl S3Store {
     /// The store that an address names.
     pub(super) fn new(url: &Url) -> Result<Self, SharedStoreError> {
-        let value =
-            |key: &str| url.query_pairs().find(|(name, _)| name == key).map(|(_, value)| value.into_owned());
+        let value = |key: &str| {
+            let mut values = url.query_pairs().filter(|(name, value)| name == key && !value.is_empty());
+            values.next().map(|(_, value)| value.into_owned())
+        };
         let region = value("region").unwrap_or_else(|| REGION.to_owned());
         let endpoint = value("endpoint").unwrap_or_else(|| format!("https://s3.{region}.amazonaws.com"));
         let unusable = |reason: String| {
