@@ -54,8 +54,7 @@ impl Workspace {
         let digest_of = |entry: &DirEntry, relative: &Path| {
             let (path, kind) = (entry.path(), entry.file_type()?);
             let is_built = self.is_built(relative);
-            let in_cache = is_built && self.is_in_cache(relative);
-            if in_cache && (kind.is_dir() || !counts(relative, is_built)) {
+            if self.is_in_cache(relative) && (kind.is_dir() || !counts(relative, is_built)) {
                 return Some(None);
             }
             if kind.is_dir() {
