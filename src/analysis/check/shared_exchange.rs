@@ -43,7 +43,7 @@ pub(crate) async fn exchange(
         ExchangeDirection::Pull if settings.writers.is_empty() => Err(invalid(
             "the settings trust no writer; set `writers` under `[shared-answers]` in your own lsp-tools.toml",
         )),
-        ExchangeDirection::Pull => stored.await.pull(context, &shared).await.map_err(ToolError::from),
+        ExchangeDirection::Pull => stored.await.pull(context, &shared).await,
     }
 }
 
