@@ -33,8 +33,8 @@ portable *ARGS:
     tests/portable.sh {{ARGS}}
 
 # build the program for Windows, and test the library and it under Wine
-windows:
-    tests/windows.sh
+windows *ARGS:
+    tests/windows.sh {{ARGS}}
 
 # lint and link the program for macOS, and verify its signature
 macos:
