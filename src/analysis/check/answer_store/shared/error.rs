@@ -63,6 +63,13 @@ pub(crate) enum SharedStoreError {
     },
 }
 
+impl SharedStoreError {
+    /// The error for an address that is not usable for a reason.
+    pub(super) fn unusable(reason: &str) -> Self {
+        Self::Address(format!("the address of the shared store cannot be used: {reason}"))
+    }
+}
+
 impl From<SharedStoreError> for ToolError {
     fn from(error: SharedStoreError) -> Self {
         let code = match &error {

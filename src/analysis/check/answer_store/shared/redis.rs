@@ -21,10 +21,8 @@ pub(super) struct RedisStore {
 impl RedisStore {
     /// The store that an address names: `redis://USER:PASSWORD@HOST:PORT/DATABASE`.
     pub(super) fn new(url: &Url) -> Result<Self, SharedStoreError> {
-        let client = Client::open(url.as_str()).map_err(|error| {
-            let what = format!("the address of the shared store cannot be used: {error}");
-            SharedStoreError::Address(what)
-        })?;
+        let client = Client::open(url.as_str());
+        let client = client.map_err(|error| SharedStoreError::unusable(&error.to_string()))?;
         Ok(Self { client, host: url.host_str().unwrap_or_default().to_owned() })
     }
 

@@ -3,9 +3,14 @@
 //! Its address is `s3://BUCKET/PREFIX?region=REGION&endpoint=URL`; the keys are in the usual
 //! variables, those for writing and for reading in the environments of different jobs.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use rusty_s3::{Bucket, Credentials, S3Action, UrlStyle};
+use aws_credential_types::Credentials;
+use aws_sigv4::http_request::{
+    PercentEncodingMode, SignableBody, SignableRequest, SignatureLocation, SigningSettings,
+    UriPathNormalizationMode, sign,
+};
+use aws_sigv4::sign::v4;
 use url::Url;
 
 use super::error::SharedStoreError;
@@ -13,16 +18,19 @@ use super::http::HttpStore;
 
 /// The time for which a signed address is valid.
 const SIGNED_FOR: Duration = Duration::from_secs(60);
-/// The variable with the name of the key, in errors.
+/// The variable with the name of the key.
 const KEY_ID: &str = "AWS_ACCESS_KEY_ID";
+/// The variable with the secret key.
+const SECRET: &str = "AWS_SECRET_ACCESS_KEY";
+/// The variable with the token of temporary keys.
+const SESSION: &str = "AWS_SESSION_TOKEN";
 /// The usual region.
 const REGION: &str = "us-east-1";
 
 /// A prefix of a bucket.
 #[derive(Debug)]
 pub(super) struct S3Store {
-    bucket: Bucket,
-    prefix: String,
+    region: String,
     http: HttpStore,
 }
 
@@ -35,45 +43,62 @@ impl S3Store {
         };
         let region = value("region").unwrap_or_else(|| REGION.to_owned());
         let endpoint = value("endpoint").unwrap_or_else(|| format!("https://s3.{region}.amazonaws.com"));
-        let unusable = |reason: String| {
-            SharedStoreError::Address(format!("the address of the shared store cannot be used: {reason}"))
-        };
-        let endpoint = Url::parse(&endpoint).map_err(|error| unusable(format!("`endpoint`: {error}")))?;
-        let name = url.host_str().filter(|name| !name.is_empty());
-        let name = name.ok_or_else(|| unusable("it names no bucket".to_owned()))?.to_owned();
-        let http = HttpStore::new(endpoint.clone())?;
-        let bucket = Bucket::new(endpoint, UrlStyle::Path, name, region);
-        let bucket = bucket.map_err(|error| unusable(error.to_string()))?;
-        let prefix = url.path().trim_matches('/').to_owned();
-        Ok(Self { bucket, prefix, http })
+        let unusable = |reason: &str| SharedStoreError::unusable(&format!("`endpoint`: {reason}"));
+        let mut folder = Url::parse(&endpoint).map_err(|error| unusable(&error.to_string()))?;
+        let bucket = url.host_str().filter(|name| !name.is_empty());
+        let bucket = bucket.ok_or_else(|| SharedStoreError::unusable("it names no bucket"))?;
+        let below = url.path().split('/').filter(|name| !name.is_empty());
+        let mut path = folder.path_segments_mut().map_err(|()| unusable("it has no path"))?;
+        path.pop_if_empty().push(bucket).extend(below);
+        drop(path);
+        Ok(Self { region, http: HttpStore::new(folder)? })
     }
 
     /// Reads a value; `None` if there is none.
     pub(super) async fn get(&self, name: &str) -> Result<Option<Vec<u8>>, SharedStoreError> {
-        let (credentials, path) = (credentials()?, self.path(name));
-        let url = self.bucket.get_object(Some(&credentials), &path).sign(SIGNED_FOR);
-        self.http.get(url, (KEY_ID, None)).await
+        self.http.get(self.signed("GET", name)?, (KEY_ID, None)).await
     }
 
     /// Writes a value, unless there is one. Returns true if it was written.
     pub(super) async fn put(&self, name: &str, bytes: Vec<u8>) -> Result<bool, SharedStoreError> {
-        let (credentials, path) = (credentials()?, self.path(name));
-        let head = self.bucket.head_object(Some(&credentials), &path).sign(SIGNED_FOR);
-        let put = self.bucket.put_object(Some(&credentials), &path).sign(SIGNED_FOR);
-        self.http.put((head, put), bytes, (KEY_ID, None)).await
+        let addresses = (self.signed("HEAD", name)?, self.signed("PUT", name)?);
+        self.http.put(addresses, bytes, (KEY_ID, None)).await
     }
 
-    fn path(&self, name: &str) -> String {
-        match self.prefix.as_str() {
-            "" => name.to_owned(),
-            prefix => format!("{prefix}/{name}"),
-        }
+    /// The address of a value, signed for a method of HTTP (AWS Signature Version 4).
+    fn signed(&self, method: &str, name: &str) -> Result<Url, SharedStoreError> {
+        let mut settings = SigningSettings::default();
+        settings.signature_location = SignatureLocation::QueryParams;
+        settings.expires_in = Some(SIGNED_FOR);
+        // S3 takes paths as they are.
+        settings.percent_encoding_mode = PercentEncodingMode::Single;
+        settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
+        let identity = credentials()?.into();
+        let unsigned = |error: &dyn std::fmt::Display| SharedStoreError::unusable(&error.to_string());
+        let params = v4::SigningParams::builder()
+            .identity(&identity)
+            .region(&self.region)
+            .name("s3")
+            .time(SystemTime::now())
+            .settings(settings)
+            .build()
+            .map_err(|error| unsigned(&error))?
+            .into();
+        let mut url = self.http.url_of(name);
+        let request =
+            SignableRequest::new(method, url.as_str(), std::iter::empty(), SignableBody::UnsignedPayload)
+                .map_err(|error| unsigned(&error))?;
+        let (signing, _) = sign(request, &params).map_err(|error| unsigned(&error))?.into_parts();
+        url.query_pairs_mut().extend_pairs(signing.params());
+        Ok(url)
     }
 }
 
 fn credentials() -> Result<Credentials, SharedStoreError> {
-    Credentials::from_env().ok_or_else(|| {
-        let what = format!("the shared store in S3 needs {KEY_ID} and AWS_SECRET_ACCESS_KEY");
-        SharedStoreError::Address(what)
-    })
+    let value = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let (Some(id), Some(secret)) = (value(KEY_ID), value(SECRET)) else {
+        let what = format!("the shared store in S3 needs {KEY_ID} and {SECRET}");
+        return Err(SharedStoreError::Address(what));
+    };
+    Ok(Credentials::new(id, secret, value(SESSION), None, "environment"))
 }
