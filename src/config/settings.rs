@@ -64,6 +64,12 @@ pub(crate) use web::{FetchSettings, LibraryDocsSettings};
 /// The longest deadline, in milliseconds.
 const MAX_DEADLINE_MS: u64 = 3_600_000;
 
+/// The tables that count only in the user's own settings, with the reasons.
+const USERS_OWN: [(&str, &str); 2] = [
+    ("chats", "only the user's own settings give access to chats"),
+    ("shared-answers", "only the user's own settings say whose answers are believed"),
+];
+
 /// The keys of `lsp-tools.toml`.
 pub(super) static SETTINGS_FIELDS: LazyLock<Vec<ConfigField>> = LazyLock::new(schema::fields_of::<Settings>);
 
@@ -290,8 +296,11 @@ impl Settings {
         for layer in layers {
             let mut table = layer.read(&SETTINGS_FIELDS)?;
             left_out.extend(mounts.take_servers(layer, &mut table)?);
-            left_out.extend(chats::strip_project_chats(layer, &mut table));
-            left_out.extend(shared_answers::strip_project_store(layer, &mut table));
+            for (key, why) in USERS_OWN {
+                if matches!(layer.origin, LayerOrigin::Project { .. }) && table.remove(key).is_some() {
+                    left_out.push(format!("`{key}` of `{}` is ignored: {why}", layer.file));
+                }
+            }
             left_out.extend(servers::strip_project_shares(layer, &mut table));
             if layer.origin == (LayerOrigin::Project { trusted: false }) {
                 left_out.extend(strip_launch_fields(&mut table, &SETTINGS_FIELDS, &layer.file));

@@ -3,8 +3,9 @@
 //!
 //! Contents: frames in the bytes of a pipe, found among other output ([`frame`]); one message as
 //! text (`message`); the queue to the other side's input (`outbox`); the conversation over all of
-//! it ([`Peer`]: ids, deadlines, cancellation, incoming requests, limits, a trace); and the checks
-//! that HTTP servers make before they answer ([`http_entry`]). May use: `text`, `workspace`
+//! it ([`Peer`]: ids, deadlines, cancellation, incoming requests, limits, a trace); the checks that
+//! HTTP servers make before they answer ([`http_entry`]), and what HTTP clients have in common
+//! ([`http_client`]). May use: `text`, `workspace`
 //! (private files for the trace and a token), `process` (the process at the other end).
 //!
 //! Data flow: a caller writes its request into the pipe itself and waits at a channel of its own.
@@ -14,6 +15,7 @@
 
 mod error;
 pub(crate) mod frame;
+pub(crate) mod http_client;
 #[cfg(any(feature = "mcp", feature = "view"))]
 pub(crate) mod http_entry;
 mod message;
@@ -21,10 +23,6 @@ mod outbox;
 mod peer;
 mod trace;
 
-pub(crate) use error::RequestError;
-pub(crate) use error::RequestRefusal;
-pub(crate) use peer::Peer;
-pub(crate) use peer::PeerHandler;
-pub(crate) use peer::PeerResponse;
-pub(crate) use peer::{OUTPUT_CLOSED, PendingRequest};
+pub(crate) use error::{RequestError, RequestRefusal};
+pub(crate) use peer::{OUTPUT_CLOSED, Peer, PeerHandler, PeerResponse, PendingRequest};
 pub(crate) use trace::RpcTrace;

@@ -53,10 +53,11 @@ impl Workspace {
         let is_left_out = move |path: &Path| is_apart(path, &environments);
         let digest_of = |entry: &DirEntry, relative: &Path| {
             let (path, kind) = (entry.path(), entry.file_type()?);
-            let is_built = self.is_built(relative);
-            if self.is_in_cache(relative) && (kind.is_dir() || !counts(relative, is_built)) {
+            let in_cache = self.is_in_cache(relative);
+            if in_cache && (kind.is_dir() || !counts(relative, true)) {
                 return Some(None);
             }
+            let is_built = in_cache || self.is_built(relative);
             if kind.is_dir() {
                 // A file has another digest.
                 let folder = EntryDigest::of_state(path)?;

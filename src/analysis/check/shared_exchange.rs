@@ -32,19 +32,23 @@ pub(crate) async fn exchange(
     let settings = &context.config.settings.shared_answers;
     let shared = SharedStore::of(settings)?;
     let shared = shared.ok_or_else(|| invalid("the settings name no shared store; set `url` under `[shared-answers]` in your own lsp-tools.toml"))?;
-    let (subjects, options) = whole_check(context)?;
-    let subjects = subjects.iter().map(|subject| (subject, options.servers(context, subject)));
-    let stored = StoredReports::of_workspace(context, subjects);
     match direction {
         ExchangeDirection::Push => {
             let key = secret_key()?;
-            stored.await.push(&shared, &key).await.map_err(ToolError::from)
+            Ok(stored_reports(context).await?.push(&shared, &key).await?)
         }
         ExchangeDirection::Pull if settings.writers.is_empty() => Err(invalid(
             "the settings trust no writer; set `writers` under `[shared-answers]` in your own lsp-tools.toml",
         )),
-        ExchangeDirection::Pull => stored.await.pull(context, &shared).await,
+        ExchangeDirection::Pull => stored_reports(context).await?.pull(context, &shared).await,
     }
+}
+
+/// The reports on the workspace in the user's own store.
+async fn stored_reports(context: &Context) -> Result<StoredReports, ToolError> {
+    let (subjects, options) = whole_check(context)?;
+    let subjects = subjects.iter().map(|subject| (subject, options.servers(context, subject)));
+    Ok(StoredReports::of_workspace(context, subjects).await)
 }
 
 /// Creates a key for a writer of shared stores.

@@ -34,8 +34,7 @@ const SETTINGS_LANGUAGES: [&str; 4] = ["json", "jsonc", "toml", "yaml"];
 const SHARED_TIMEOUT: Duration = Duration::from_millis(300);
 /// The longest time for the digests before a check, and again after it.
 const DIGEST_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// The same for an exchange with the shared store, for which the user waits.
+/// The longest time for the digests before an exchange with the shared store.
 const EXCHANGE_DIGEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The servers that check a file, by their keys.
@@ -73,7 +72,7 @@ struct ReportKey {
     environments: Vec<PathBuf>,
 }
 
-/// What was exchanged with a shared store.
+/// The result of an exchange with a shared store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct SharedExchange {
     /// Always true.
@@ -88,15 +87,11 @@ pub(crate) struct SharedExchange {
 }
 
 impl ReportGroup {
-    fn report(&self, path: &WorkspacePath) -> Option<FileReport> {
-        self.entry.as_ref()?.report(path)
-    }
-
     /// Stores an entry of this group in the user's own store, if its text does not depend on where
     /// the tree lies.
     ///
     /// # Errors
-    /// It cannot be written in time.
+    /// The store cannot be written in time.
     async fn store(&self, context: &Context, entry: &ReportEntry) -> Result<(), ToolError> {
         let Some(text) = entry.text() else { return Ok(()) };
         let places = self.key.environments.iter().map(PathBuf::as_path);
@@ -124,36 +119,36 @@ impl StoredReports {
         until: Option<Instant>,
     ) -> Self {
         let settings = &context.config.settings;
-        let shared = SharedStore::of(&settings.shared_answers);
-        let is_alone = shared.as_ref().is_ok_and(Option::is_none);
+        let is_alone = settings.shared_answers.url.is_none();
         if settings.answer_store != Some(true) || !stores && is_alone && is_empty(context).await {
             return Self::default();
         }
         let groups = groups_of(context, subjects, digest_deadline(until)).await;
         let mut found = Self { groups, shared_fault: None };
-        let shared = match shared {
-            Ok(shared) => shared,
-            Err(fault) => {
-                found.shared_fault = Some(fault);
-                None
+        found.shared_fault = found.read_shared(context).await.err();
+        found
+    }
+
+    /// Reads the entries that are missing in the user's own store from the shared one, for a short
+    /// time. Returns the last fault.
+    async fn read_shared(&mut self, context: &Context) -> Result<(), SharedStoreError> {
+        let settings = &context.config.settings.shared_answers;
+        let Some(shared) = SharedStore::of(settings)? else { return Ok(()) };
+        let (begun, mut result) = (Instant::now(), Ok(()));
+        for group in &mut self.groups {
+            let left = SHARED_TIMEOUT.saturating_sub(begun.elapsed());
+            let Some(key) = group.key.shared.filter(|_| group.entry.is_none() && !left.is_zero()) else {
+                continue;
+            };
+            match shared.read(settings, &key, Some(left)).await {
+                Ok(entry) => group.entry = entry,
+                Err(fault) => result = Err(fault),
             }
-        };
-        let read = Instant::now();
-        for group in &mut found.groups {
-            let left = SHARED_TIMEOUT.saturating_sub(read.elapsed());
-            if let (None, Some(shared), Some(key)) = (&group.entry, &shared, &group.key.shared)
-                && !left.is_zero()
-            {
-                match shared.read(&settings.shared_answers, key, Some(left)).await {
-                    Ok(entry) => group.entry = entry,
-                    Err(fault) => found.shared_fault = Some(fault),
-                }
-                if let Some(entry) = &group.entry {
-                    group.try_to_store(context, entry).await;
-                }
+            if let Some(entry) = &group.entry {
+                group.try_to_store(context, entry).await;
             }
         }
-        found
+        result
     }
 
     /// The reports of the workspace that are in the user's own store, if no server runs.
@@ -202,26 +197,20 @@ impl StoredReports {
         let mut pushed = SharedExchange::default();
         for group in &self.groups {
             if let (Some(entry), Some(key)) = (&group.entry, &group.key.shared) {
-                if entry.writer.is_some() {
-                    pushed.known += entry.len();
-                    continue;
-                }
-                match shared.write(writer, key, entry).await? {
-                    true => pushed.files += entry.len(),
-                    false => pushed.known += entry.len(),
-                }
+                let is_new = entry.writer.is_none() && shared.write(writer, key, entry).await?;
+                *(if is_new { &mut pushed.files } else { &mut pushed.known }) += entry.len();
             }
         }
         Ok(pushed)
     }
 
-    fn group_with(&self, path: &WorkspacePath) -> Option<&ReportGroup> {
-        self.groups.iter().find(|group| group.files.contains(path))
+    fn entry_with(&self, path: &WorkspacePath) -> Option<&ReportEntry> {
+        self.groups.iter().find(|group| group.files.contains(path))?.entry.as_ref()
     }
 
     /// The stored report on a file.
     pub(crate) fn report(&self, path: &WorkspacePath) -> Option<FileReport> {
-        self.group_with(path)?.report(path)
+        self.entry_with(path)?.report(path)
     }
 
     /// The servers of the stored reports.
@@ -231,7 +220,7 @@ impl StoredReports {
 
     /// Returns true if there is a report on the file.
     pub(crate) fn has(&self, path: &WorkspacePath) -> bool {
-        self.group_with(path).and_then(|group| group.entry.as_ref()).is_some_and(|entry| entry.has(path))
+        self.entry_with(path).is_some_and(|entry| entry.has(path))
     }
 
     /// Notes on the stored reports, and on a shared store that was not used.
@@ -255,7 +244,7 @@ impl StoredReports {
     /// changed since [`find`](Self::find).
     pub(crate) async fn save(&self, context: &Context, reports: &[FileReport]) {
         let until = digest_deadline(None);
-        let lacks = |group: &&ReportGroup| group.files.iter().any(|path| group.report(path).is_none());
+        let lacks = |group: &&ReportGroup| group.files.iter().any(|path| !self.has(path));
         for group in self.groups.iter().filter(lacks) {
             let own = reports.iter().filter(|report| group.files.contains(&report.path));
             let entry = ReportEntry::new(own).filter(|entry| entry.len() == group.files.len());
@@ -305,14 +294,9 @@ fn names_tree(content: &str, root: &Path) -> bool {
     // Paths are compared as on Windows: a needless refusal costs one check.
     let plain = |text: &str| text.replace("\\\\", "/").replace("%3A", ":").to_lowercase();
     let (content, uri) = (plain(content), url::Url::from_file_path(root));
-    json_text(root).is_none_or(|root| content.contains(&plain(&root)))
+    let quoted = root.to_str().and_then(|root| serde_json::to_string(root).ok());
+    quoted.is_none_or(|quoted| content.contains(&plain(quoted.trim_matches('"'))))
         || uri.is_ok_and(|uri| content.contains(&plain(uri.path())))
-}
-
-/// A path in the spelling of a JSON string, without the quotes.
-fn json_text(path: &Path) -> Option<String> {
-    let quoted = serde_json::to_string(path.to_str()?).ok()?;
-    Some(quoted[1..quoted.len() - 1].to_owned())
 }
 
 /// The servers that check `subject`, if reports of all of them may be stored and none runs.

@@ -3,9 +3,6 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Table;
-
-use crate::config::layer::{Layer, LayerOrigin};
 
 /// The access of agents to the user's chats, and the folders of these chats.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
@@ -28,15 +25,6 @@ impl ChatSettings {
         let vscode = self.vscode.iter().flatten().map(|folder| ("vscode", folder));
         vscode.chain(self.copilot_cli.iter().flatten().map(|folder| ("copilot-cli", folder)))
     }
-}
-
-/// Removes a project's settings for chats; returns a sentence if there were any.
-pub(super) fn strip_project_chats(layer: &Layer, table: &mut Table) -> Option<String> {
-    if !matches!(layer.origin, LayerOrigin::Project { .. }) {
-        return None;
-    }
-    table.remove("chats")?;
-    Some(format!("`chats` of `{}` is ignored: only the user's own settings give access to chats", layer.file))
 }
 
 /// Returns the fault of a folder, if it has one.

@@ -6,10 +6,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Table;
 use url::Url;
-
-use crate::config::layer::{Layer, LayerOrigin};
 
 /// The schemes of addresses of shared stores.
 const SCHEMES: [&str; 4] = ["http", "https", "redis", "s3"];
@@ -75,14 +72,4 @@ fn url_fault(url: &str) -> Option<String> {
     let parsed = Url::parse(url).ok().filter(|url| SCHEMES.contains(&url.scheme()) && url.has_host());
     let wanted = "`shared-answers.url` is no address of a shared store; give one with `https:`, `http:`, `s3:` or `redis:`";
     parsed.is_none().then(|| wanted.to_owned())
-}
-
-/// Removes a project's settings for the shared store; returns a sentence if there were any.
-pub(super) fn strip_project_store(layer: &Layer, table: &mut Table) -> Option<String> {
-    if !matches!(layer.origin, LayerOrigin::Project { .. }) {
-        return None;
-    }
-    table.remove("shared-answers")?;
-    let why = "only the user's own settings say whose answers are believed";
-    Some(format!("`shared-answers` of `{}` is ignored: {why}", layer.file))
 }

@@ -100,7 +100,7 @@ pub(in crate::analysis::check) async fn read_entry(
 /// Writes an entry. A slow disk is not waited for; the entry may be missing then.
 ///
 /// # Errors
-/// It cannot be written in time.
+/// The entry cannot be written in time.
 pub(in crate::analysis::check) async fn write_entry(
     context: &Context,
     name: &StateName,

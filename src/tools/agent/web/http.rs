@@ -2,18 +2,16 @@
 
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, LOCATION, USER_AGENT};
-use reqwest::redirect::Policy;
-use reqwest::{Client, ClientBuilder, Response, StatusCode};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, LOCATION};
+use reqwest::{Client, Response, StatusCode};
 use url::Url;
 
 use super::guard::{PublicOnly, WebAddressError, WebHostExceptions, check_url};
 use crate::analysis::error::{ErrorCode, ToolError};
+use crate::rpc::http_client::http_client;
 
 /// The limits are those of browsers, with a shorter timeout.
 const MAX_WEB_REDIRECTS: usize = 5;
-const WEB_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-const AGENT: &str = concat!("lsp-tools/", env!("CARGO_PKG_VERSION"));
 
 /// The limits of one request, including redirects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,15 +84,7 @@ async fn get_following_redirects(
 /// # Errors
 /// `internal` if none can be created.
 pub(crate) fn client(excepted: bool) -> Result<Client, ToolError> {
-    // An already installed provider stays.
-    let _installed = rustls::crypto::ring::default_provider().install_default();
-    let mut headers = HeaderMap::new();
-    headers.insert(USER_AGENT, reqwest::header::HeaderValue::from_static(AGENT));
-    let builder: ClientBuilder = Client::builder()
-        .no_proxy()
-        .redirect(Policy::none())
-        .connect_timeout(WEB_CONNECT_TIMEOUT)
-        .default_headers(headers);
+    let builder = http_client().no_proxy();
     let builder = if excepted { builder } else { builder.dns_resolver(PublicOnly::shared()) };
     builder.build().map_err(|error| {
         ToolError::new(

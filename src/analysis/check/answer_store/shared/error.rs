@@ -10,10 +10,10 @@ pub(super) const MAX_PACKED_BYTES: usize = 16 << 20;
 /// The reasons that a shared store does not serve a request.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SharedStoreError {
-    /// Its address cannot be used.
+    /// An address that cannot be used.
     #[error("{0}")]
     Address(String),
-    /// It cannot be reached, or breaks off.
+    /// No connection, or one that broke off.
     #[error("the shared store at {host} failed: {reason}")]
     Failed {
         /// The host.
@@ -21,7 +21,7 @@ pub(crate) enum SharedStoreError {
         /// The reason.
         reason: String,
     },
-    /// It does not let this client in.
+    /// A request that needs other credentials.
     #[error("the shared store at {host} refused the request ({status}); see {token}")]
     Refused {
         /// The host.
@@ -31,7 +31,7 @@ pub(crate) enum SharedStoreError {
         /// The variable with the token of the request.
         token: &'static str,
     },
-    /// It answers with another status than that of a value.
+    /// Another status than that of a value.
     #[error("the shared store at {host} answered with status {status}")]
     Status {
         /// The host.
@@ -39,7 +39,7 @@ pub(crate) enum SharedStoreError {
         /// The HTTP status.
         status: u16,
     },
-    /// An entry is damaged, or not of the writer whose name it has.
+    /// An entry that is damaged, or not of the writer whose name it has.
     #[error("the shared store at {host} has an entry that `{writer}` did not sign; it is not used")]
     Unsigned {
         /// The host.
@@ -47,7 +47,7 @@ pub(crate) enum SharedStoreError {
         /// The name of the writer.
         writer: String,
     },
-    /// It does not answer.
+    /// No answer in time.
     #[error("the shared store at {host} did not answer within {:.1} s", .limit.as_secs_f64())]
     Late {
         /// The host.
@@ -55,7 +55,7 @@ pub(crate) enum SharedStoreError {
         /// The time limit.
         limit: Duration,
     },
-    /// The value is larger than any entry.
+    /// A value that is larger than any entry.
     #[error("the shared store at {host} has an entry of more than {MAX_PACKED_BYTES} bytes")]
     TooLarge {
         /// The host.

@@ -1,16 +1,11 @@
 //! A shared store on an HTTP server: GET and HEAD to read, PUT to write, with bearer tokens.
 
-use std::time::Duration;
-
-use reqwest::header::{IF_NONE_MATCH, USER_AGENT};
-use reqwest::redirect::Policy;
+use reqwest::header::IF_NONE_MATCH;
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use url::Url;
 
 use super::error::{MAX_PACKED_BYTES, SharedStoreError};
-
-const STORE_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-const STORE_AGENT: &str = concat!("lsp-tools/", env!("CARGO_PKG_VERSION"));
+use crate::rpc::http_client::http_client;
 
 /// A token with the variable that has it.
 pub(super) type StoreToken = (&'static str, Option<String>);
@@ -23,14 +18,9 @@ pub(super) struct HttpStore {
 }
 
 impl HttpStore {
-    /// The store below `url`, whose query is part of every request. Redirects are not followed, so
-    /// that tokens are sent only to their own address.
+    /// The store below `url`, whose query is part of every request.
     pub(super) fn new(url: Url) -> Result<Self, SharedStoreError> {
-        // An already installed provider stays.
-        let _installed = rustls::crypto::ring::default_provider().install_default();
-        let client =
-            Client::builder().redirect(Policy::none()).connect_timeout(STORE_CONNECT_TIMEOUT).build();
-        let client = client.map_err(|error| SharedStoreError::Address(error.to_string()))?;
+        let client = http_client().build().map_err(|error| SharedStoreError::unusable(&error.to_string()))?;
         Ok(Self { url, client })
     }
 
@@ -83,7 +73,6 @@ impl HttpStore {
     }
 
     async fn send(&self, request: RequestBuilder, token: &StoreToken) -> Result<Response, SharedStoreError> {
-        let request = request.header(USER_AGENT, STORE_AGENT);
         let request = match &token.1 {
             Some(token) => request.bearer_auth(token),
             None => request,

@@ -67,31 +67,31 @@ impl S3Store {
 
     /// The address of a value, signed for a method of HTTP (AWS Signature Version 4).
     fn signed(&self, method: &str, name: &str) -> Result<Url, SharedStoreError> {
-        let mut settings = SigningSettings::default();
-        settings.signature_location = SignatureLocation::QueryParams;
-        settings.expires_in = Some(SIGNED_FOR);
-        // S3 takes paths as they are.
-        settings.percent_encoding_mode = PercentEncodingMode::Single;
-        settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
-        let identity = credentials()?.into();
-        let unsigned = |error: &dyn std::fmt::Display| SharedStoreError::unusable(&error.to_string());
-        let params = v4::SigningParams::builder()
-            .identity(&identity)
-            .region(&self.region)
-            .name("s3")
-            .time(SystemTime::now())
-            .settings(settings)
-            .build()
-            .map_err(|error| unsigned(&error))?
-            .into();
-        let mut url = self.http.url_of(name);
-        let request =
-            SignableRequest::new(method, url.as_str(), std::iter::empty(), SignableBody::UnsignedPayload)
-                .map_err(|error| unsigned(&error))?;
-        let (signing, _) = sign(request, &params).map_err(|error| unsigned(&error))?.into_parts();
-        url.query_pairs_mut().extend_pairs(signing.params());
-        Ok(url)
+        sign_address(method, self.http.url_of(name), &self.region, credentials()?)
+            .map_err(|error| SharedStoreError::unusable(&error.to_string()))
     }
+}
+
+fn sign_address(
+    method: &str,
+    mut url: Url,
+    region: &str,
+    credentials: Credentials,
+) -> Result<Url, Box<dyn std::error::Error>> {
+    let mut settings = SigningSettings::default();
+    settings.signature_location = SignatureLocation::QueryParams;
+    settings.expires_in = Some(SIGNED_FOR);
+    // S3 takes paths as they are.
+    settings.percent_encoding_mode = PercentEncodingMode::Single;
+    settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
+    let identity = credentials.into();
+    let params = v4::SigningParams::builder().identity(&identity).region(region).name("s3");
+    let params = params.time(SystemTime::now()).settings(settings).build()?.into();
+    let body = SignableBody::UnsignedPayload;
+    let request = SignableRequest::new(method, url.as_str(), std::iter::empty(), body)?;
+    let (signing, _) = sign(request, &params)?.into_parts();
+    url.query_pairs_mut().extend_pairs(signing.params());
+    Ok(url)
 }
 
 fn credentials() -> Result<Credentials, SharedStoreError> {
