@@ -33,9 +33,14 @@ fn shop() -> Project {
     project
 }
 
-/// The parts of a check that must not depend on its source, and whether it comes from the store.
+/// Like [`check_by`], by [`SERVERS`].
 async fn check(project: &Project, root: PathBuf) -> (Value, bool) {
-    let shop = project.opening().servers(&SERVERS).workspace(root).open();
+    check_by(&SERVERS, project, root).await
+}
+
+/// The parts of a check that must not depend on its source, and whether it comes from the store.
+async fn check_by(servers: &'static [&'static str], project: &Project, root: PathBuf) -> (Value, bool) {
+    let shop = project.opening().servers(servers).workspace(root).open();
     let answer = shop.answer("lsp_diagnostics", json!({"paths": ["."]})).await;
     let states = shop.ok("lsp_servers", json!({})).await["servers"].to_string();
     shop.shutdown().await;
@@ -343,6 +348,23 @@ fn store_is_shown_emptied_and_switched_off() {
     assert!(entries(&project).is_empty());
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn reports_of_slow_server_are_stored_by_default() {
+    let project = shop();
+    let check = || check_by(&["pyright"], &project, project.root());
+    project.write_settings("answer-store = false\n");
+    let (first, _) = check().await;
+    assert!(entries(&project).is_empty() && first.to_string().contains("reportArgumentType"), "{first}");
+    project.write_settings("");
+    // A slow disk is not waited for.
+    for _ in 0..10 {
+        if let (findings, true) = check().await {
+            return assert_eq!(findings, first);
+        }
+    }
+    panic!("the check is never stored");
+}
+
 /// The texts that a random edit gives each file; an empty text stands for a missing file.
 const STATES: [(&str, &[&str]); 9] = [
     ("shop/cart.py", &[CART, "def total(n: str) -> str:\n    return n\n", "total: int = 3\n"]),
@@ -367,7 +389,7 @@ const STATES: [(&str, &[&str]); 9] = [
 /// of fresh servers.
 async fn soak(servers: &'static [&'static str], steps: usize, seed: u64) {
     let (project, anew) = (shop(), Project::new([]));
-    anew.write_settings("");
+    anew.write_settings("answer-store = false\n");
     let check = async |settings: &Project| {
         let shop = settings.opening().servers(servers).workspace(project.root()).open();
         let answer = shop.answer("lsp_diagnostics", json!({"paths": ["."]})).await;

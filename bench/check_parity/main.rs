@@ -280,7 +280,8 @@ fn check(folder: &Path, servers: &Servers, case: &Case, project: &Path) -> Resul
     }
     let mut command = ours(folder, servers.data());
     servers.on_path(&mut command)?;
-    let words = ["--no-daemon", "--timeout", "120", "--format", "json", "check", "--limit", "1000000"];
+    let words =
+        ["--no-daemon", "--timeout", "120", "--format", "json", "check", "--no-store", "--limit", "1000000"];
     // The settings of a Python project select the checked files for both.
     let files = match case.language {
         "python" => vec![".".to_owned()],

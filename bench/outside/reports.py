@@ -170,8 +170,8 @@ def main(chosen):
             place = pathlib.Path(folder).resolve()
             root, environment, words = make(place)
             reports = [word for format in FORMATS for word in ["--report", f"{format}={place / format}"]]
-            done = support.run([support.PROGRAM, "--workspace", root, *words, "check", "--severity=hint", *reports], root, env=environment)
-            answer = json.loads(support.run([support.PROGRAM, "--workspace", root, *words, "--format=json", "check", "--severity=hint", "--limit=100000"], root, env=environment).stdout)
+            done = support.run([support.PROGRAM, "--workspace", root, *words, "check", "--no-store", "--severity=hint", *reports], root, env=environment)
+            answer = json.loads(support.run([support.PROGRAM, "--workspace", root, *words, "--format=json", "check", "--no-store", "--severity=hint", "--limit=100000"], root, env=environment).stdout)
             found = answer.get("diagnostics", [])
             if make is odd and len(found) != len(NAMES) * odd_messages():
                 print(f"odd: {len(found)} of {len(NAMES) * odd_messages()} findings of the server are in the answer, verdict {answer.get('verdict')}")

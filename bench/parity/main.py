@@ -247,7 +247,7 @@ def compare(case, project, line):
     (KEPT / "config/lsp-tools.toml").write_text(case.get("settings", ""))
     if case.get("trust"):
         ours(["trust", "--yes"], project)
-    done = ours(["--timeout", case.get("timeout", "180"), "--format", "json", "check", "--limit", "100000", *case.get("paths", [])], project)
+    done = ours(["--timeout", case.get("timeout", "180"), "--format", "json", "check", "--no-store", "--limit", "100000", *case.get("paths", [])], project)
     try:
         answer = json.loads(done.stdout)
     except ValueError:

@@ -121,7 +121,7 @@ pub(crate) struct Settings {
     /// user's own file.
     pub(crate) chats: ChatSettings,
     /// True to store the reports of checks, so that a later check of an unchanged workspace starts
-    /// no server (false if absent).
+    /// no server; false to store none (absent: those of slow servers).
     pub(crate) answer_store: Option<bool>,
     /// A store of answers that several machines share (none by default). These settings count only
     /// in the user's own file.

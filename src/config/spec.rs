@@ -188,6 +188,9 @@ pub struct ServerSpec {
     /// True if the server's findings do not depend on the name of the workspace's folder.
     #[schemars(extend("x-launch" = true))]
     pub(crate) ignores_root_name: Option<bool>,
+    /// True if a check takes much longer than reading the files that it follows from.
+    #[schemars(extend("x-launch" = true))]
+    pub(crate) checks_slowly: Option<bool>,
     /// Names of folders, in the root and above it, into which packages are installed; a change of
     /// the packages restarts the server.
     #[serde(default)]

@@ -98,7 +98,9 @@ pub(crate) async fn check(
     };
     let is_root = |path: &PathBuf| context.path(path).is_ok_and(|path| path.is_root());
     let is_whole = request.paths.iter().all(is_root);
-    if !request.asks_anew {
+    // A digest costs more than the check of a few files.
+    let is_worthwhile = is_whole || context.config.settings.answer_store.is_some();
+    if is_worthwhile && !request.asks_anew {
         options.find_stored(context, &subjects, is_whole).await;
     }
     let checked = check_files(context, (subjects, &named), &options).await?;

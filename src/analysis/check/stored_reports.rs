@@ -13,8 +13,8 @@ use serde::Serialize;
 
 use super::answer_store::entry::{ENTRY_FORM, ReportEntry};
 use super::answer_store::folder::{is_empty, read_entry, write_entry};
-use super::answer_store::shared::SharedStore;
 use super::answer_store::shared::error::SharedStoreError;
+use super::answer_store::shared::{REQUEST_TIMEOUT, SharedStore};
 use super::answer_store::signature::WriterKey;
 use super::file_report::FileReport;
 use crate::analysis::context::{Context, LanguageFile};
@@ -34,6 +34,8 @@ const SETTINGS_LANGUAGES: [&str; 4] = ["json", "jsonc", "toml", "yaml"];
 const SHARED_TIMEOUT: Duration = Duration::from_millis(300);
 /// The longest time for the digests before a check, and again after it.
 const DIGEST_TIMEOUT: Duration = Duration::from_secs(5);
+/// The same before a check that stores by default, and per checked file in addition.
+const DEFAULT_DIGEST_TIMEOUTS: [Duration; 2] = [Duration::from_secs(1), Duration::from_millis(2)];
 /// The longest time for the digests before an exchange with the shared store.
 const EXCHANGE_DIGEST_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -94,11 +96,11 @@ impl ReportGroup {
     /// The store cannot be written in time.
     async fn store(&self, context: &Context, entry: &ReportEntry) -> Result<(), ToolError> {
         let Some(text) = entry.text() else { return Ok(()) };
-        let places = self.key.environments.iter().map(PathBuf::as_path);
-        if std::iter::once(context.workspace.root()).chain(places).any(|place| names_tree(&text, place)) {
-            return Ok(());
+        let environments = self.key.environments.iter().map(PathBuf::as_path);
+        match environments.chain([context.workspace.root()]).any(|place| names_tree(&text, place)) {
+            true => Ok(()),
+            false => write_entry(context, &self.key.name, text).await,
         }
-        write_entry(context, &self.key.name, text).await
     }
 
     /// Like [`store`](Self::store); a slow or full disk changes no check.
@@ -114,16 +116,22 @@ impl StoredReports {
     /// server runs yet. Reports that are missing are stored later if `stores`.
     pub(crate) async fn find(
         context: &Context,
-        subjects: impl Iterator<Item = (&LanguageFile, CheckingServers<'_>)>,
+        subjects: impl ExactSizeIterator<Item = (&LanguageFile, CheckingServers<'_>)>,
         stores: bool,
         until: Option<Instant>,
     ) -> Self {
         let settings = &context.config.settings;
         let is_alone = settings.shared_answers.url.is_none();
-        if settings.answer_store != Some(true) || !stores && is_alone && is_empty(context).await {
+        if settings.answer_store == Some(false) || !stores && is_alone && is_empty(context).await {
             return Self::default();
         }
-        let groups = groups_of(context, subjects, digest_deadline(until)).await;
+        let [once, each] = DEFAULT_DIGEST_TIMEOUTS;
+        let limit = match settings.answer_store {
+            None => DIGEST_TIMEOUT.min(once + each * u32::try_from(subjects.len()).unwrap_or(u32::MAX)),
+            Some(_) => DIGEST_TIMEOUT,
+        };
+        let usual = Instant::now() + limit;
+        let groups = groups_of(context, subjects, until.map_or(usual, |until| until.min(usual))).await;
         let mut found = Self { groups, shared_fault: None };
         found.shared_fault = found.read_shared(context).await.err();
         found
@@ -140,7 +148,7 @@ impl StoredReports {
             let Some(key) = group.key.shared.filter(|_| group.entry.is_none() && !left.is_zero()) else {
                 continue;
             };
-            match shared.read(settings, &key, Some(left)).await {
+            match shared.read(settings, &key, left).await {
                 Ok(entry) => group.entry = entry,
                 Err(fault) => result = Err(fault),
             }
@@ -169,14 +177,11 @@ impl StoredReports {
         context: &Context,
         shared: &SharedStore,
     ) -> Result<SharedExchange, ToolError> {
-        let mut pulled = SharedExchange::default();
+        let (mut pulled, settings) = (SharedExchange::default(), &context.config.settings.shared_answers);
         for group in &self.groups {
-            if let Some(entry) = &group.entry {
-                pulled.known += entry.len();
-                continue;
-            }
-            let Some(key) = &group.key.shared else { continue };
-            if let Some(entry) = shared.read(&context.config.settings.shared_answers, key, None).await? {
+            pulled.known += group.entry.as_ref().map_or(0, ReportEntry::len);
+            let Some(key) = group.key.shared.filter(|_| group.entry.is_none()) else { continue };
+            if let Some(entry) = shared.read(settings, &key, REQUEST_TIMEOUT).await? {
                 group.store(context, &entry).await?;
                 pulled.files += entry.len();
                 pulled.writers.extend(entry.writer);
@@ -243,7 +248,7 @@ impl StoredReports {
     /// Stores complete reports of groups that have none yet, if nothing that they follow from has
     /// changed since [`find`](Self::find).
     pub(crate) async fn save(&self, context: &Context, reports: &[FileReport]) {
-        let until = digest_deadline(None);
+        let until = Instant::now() + DIGEST_TIMEOUT;
         let lacks = |group: &&ReportGroup| group.files.iter().any(|path| !self.has(path));
         for group in self.groups.iter().filter(lacks) {
             let own = reports.iter().filter(|report| group.files.contains(&report.path));
@@ -299,19 +304,21 @@ fn names_tree(content: &str, root: &Path) -> bool {
         || uri.is_ok_and(|uri| content.contains(&plain(uri.path())))
 }
 
-/// The servers that check `subject`, if reports of all of them may be stored and none runs.
+/// The servers that check `subject`, if reports of all of them may be stored and none runs. Unless
+/// the settings say more, one of them must be slow: a digest takes as long as a fast check.
 fn idle_servers(
     context: &Context,
     subject: &LanguageFile,
     servers: &[(&str, &ServerSpec)],
 ) -> Option<BTreeSet<ServerAtRoot>> {
+    let is_worthwhile = context.config.settings.answer_store.is_some()
+        || servers.iter().any(|(_, spec)| spec.checks_slowly == Some(true));
     let found = servers.iter().map(|(server, spec)| {
         let is_idle = context.manager.running_session(server, &subject.path).is_none();
         let root = context.manager.known_root(server, &subject.path)?;
         (spec.reads_outside.is_some() && is_idle).then(|| ((*server).to_owned(), root))
     });
-    let found: Option<BTreeSet<ServerAtRoot>> = found.collect();
-    found.filter(|found| !found.is_empty())
+    found.collect::<Option<BTreeSet<ServerAtRoot>>>().filter(|found| is_worthwhile && !found.is_empty())
 }
 
 /// The key of the reports of `servers` on the present tree.
@@ -374,12 +381,6 @@ async fn report_key(
     machine.add(&content);
     let name = StateName::new(&hex(&machine.finish()))?;
     Some(ReportKey { name, shared: is_portable.then_some(content), states: states.finish(), environments })
-}
-
-/// The time until which the digests of all groups of a check must be known.
-fn digest_deadline(until: Option<Instant>) -> Instant {
-    let usual = Instant::now() + DIGEST_TIMEOUT;
-    until.map_or(usual, |until| until.min(usual))
 }
 
 #[cfg(test)]

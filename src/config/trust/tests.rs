@@ -114,6 +114,7 @@ fn trust_is_lost_when_any_launch_field_differs() {
         ),
         ("reads-outside", "[]", "['a']"),
         ("ignores-root-name", "true", "false"),
+        ("checks-slowly", "true", "false"),
         ("python-environment", "true", "false"),
         ("python-path-setting", "'a'", "'b'"),
         ("python-path-option", "'a'", "'b'"),

@@ -49,6 +49,8 @@ pub(crate) struct ChangesInProcess {
     pub without_interfaces: bool,
     /// True if servers may run code of the compared trees wherever they may run the project's.
     pub trusts_trees: bool,
+    /// True if the answer store is not used.
+    pub asks_anew: bool,
     /// The path of an index file to use instead of the repository's index.
     pub index_file: Option<PathBuf>,
 }
@@ -79,6 +81,7 @@ impl Tool for LspChanges {
             findings: CheckRequest {
                 min_severity: Some(args.min_severity.unwrap_or(Severity::Warning)),
                 limit: args.limit,
+                asks_anew: args.in_process.asks_anew,
                 ..CheckRequest::default()
             },
             interfaces: !args.in_process.without_interfaces,

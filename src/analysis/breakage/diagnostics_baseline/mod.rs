@@ -61,8 +61,13 @@ pub(crate) enum BreakageMode {
     /// A check by all servers, within the settings' deadline for diagnostics.
     Wanted,
     /// Like [`Self::Wanted`], for a difference between trees: no affected file is skipped to save
-    /// time. Only findings of at least this severity count.
-    Difference(Severity),
+    /// time.
+    Difference {
+        /// The lowest severity of findings that count.
+        floor: Severity,
+        /// True if the answer store is not used.
+        asks_anew: bool,
+    },
     /// No check.
     Unwanted,
 }
@@ -73,13 +78,13 @@ impl BreakageMode {
         match self {
             Self::Unsaid | Self::Unwanted => 12,
             Self::Wanted => 80,
-            Self::Difference(_) => 4_000,
+            Self::Difference { .. } => 4_000,
         }
     }
 
     fn impact_limits(self) -> ImpactLimits {
         match self {
-            Self::Difference(_) => ImpactLimits::of_difference(self.most_files()),
+            Self::Difference { .. } => ImpactLimits::of_difference(self.most_files()),
             _ => ImpactLimits::of_edit(self.most_files()),
         }
     }
@@ -350,7 +355,7 @@ fn check_timeout(context: &Context, mode: BreakageMode) -> Duration {
     match mode {
         BreakageMode::Unsaid => context.timeout.map_or(UNREQUESTED_DIAGNOSTICS_TIMEOUT, |limit| limit / 2),
         // Each file has the usual deadline to itself.
-        BreakageMode::Difference(_) => DIFFERENCE_CHECK_TIMEOUT,
+        BreakageMode::Difference { .. } => DIFFERENCE_CHECK_TIMEOUT,
         BreakageMode::Wanted | BreakageMode::Unwanted => context.timeout.unwrap_or(usual),
     }
 }
@@ -369,8 +374,10 @@ async fn check_files_until(
         reuse: FindingsReuse::Recent,
         ..FileCheckOptions::default()
     };
-    if let BreakageMode::Difference(_) = mode {
-        options.find_stored(context, &subjects, false).await;
+    if let BreakageMode::Difference { asks_anew, .. } = mode {
+        if !asks_anew {
+            options.find_stored(context, &subjects, false).await;
+        }
         let none_named = BTreeSet::new();
         let checked = checked_files::check_files(context, (subjects, &none_named), &options).await;
         return checked.map(|checked| checked.reports).unwrap_or_default();

@@ -137,7 +137,7 @@ impl Baseline {
         edits: &[EditedText],
         reports: &mut BTreeMap<WorkspacePath, FileReport>,
     ) {
-        let BreakageMode::Difference(floor) = self.mode else { return };
+        let BreakageMode::Difference { floor, .. } = self.mode else { return };
         // Without a tree of their own, the earlier files are the same files read in the same way.
         let same_files = self.earlier.tree.is_none();
         for report in reports.values_mut() {

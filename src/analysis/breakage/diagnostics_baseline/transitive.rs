@@ -124,7 +124,7 @@ impl Baseline {
             };
             let subjects: Vec<LanguageFile> =
                 beyond.into_iter().filter_map(|path| context.language_file(path).ok()).collect();
-            let is_limited = !matches!(self.mode, BreakageMode::Difference(_));
+            let is_limited = !matches!(self.mode, BreakageMode::Difference { .. });
             let too_many = subjects.len() + after.len() > most_files
                 || (is_limited && depth == MAX_TRANSITIVE_CHECK_DEPTH);
             if too_many || !self.check_more_files(context, edits, subjects, (old, view), until, after).await {
@@ -137,7 +137,7 @@ impl Baseline {
 
     fn transitive_timeout(&self) -> Duration {
         match self.mode {
-            BreakageMode::Difference(_) => DIFFERENCE_TRANSITIVE_TIMEOUT,
+            BreakageMode::Difference { .. } => DIFFERENCE_TRANSITIVE_TIMEOUT,
             _ => TRANSITIVE_CHECK_TIMEOUT,
         }
     }
@@ -164,7 +164,7 @@ impl Baseline {
             () if checking.iter().any(|(_, server)| server.diagnostics.sees_unsaved) => {
                 Some(AppearanceComparison::Asked)
             }
-            () if matches!(self.mode, BreakageMode::Difference(_)) && !checking.is_empty() => {
+            () if matches!(self.mode, BreakageMode::Difference { .. }) && !checking.is_empty() => {
                 Some(AppearanceComparison::Assumed)
             }
             () => None,

@@ -25,10 +25,7 @@ pub(super) fn go(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<T
         names.dedup();
         return Some(plan.with_words(["-run".to_owned(), format!("^({})$", any_of(&names))]));
     }
-    Some(match wanted.names.is_empty() {
-        true => plan,
-        false => plan.with_words(["-run".to_owned(), any_of(&wanted.names)]),
-    })
+    Some(plan.with_any_of("-run", &wanted.names))
 }
 
 pub(super) fn maven(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
@@ -73,10 +70,7 @@ pub(super) fn swift(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Optio
     folder.text("Package.swift")?;
     let plan = TestRunPlan::new("swift test", "Package.swift is here");
     let words: Vec<String> = stems(&wanted.files).into_iter().chain(wanted.names.iter().cloned()).collect();
-    Some(match words.is_empty() {
-        true => plan,
-        false => plan.with_words(["--filter".to_owned(), any_of(&words)]),
-    })
+    Some(plan.with_any_of("--filter", &words))
 }
 
 pub(super) fn cmake(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
@@ -87,8 +81,5 @@ pub(super) fn cmake(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Optio
     let command = format!("ctest --test-dir {} --output-on-failure", shell_word(build));
     let plan =
         TestRunPlan::new(command, format!("{build}/CTestTestfile.cmake is here")).without_files(wanted);
-    Some(match wanted.names.is_empty() {
-        true => plan,
-        false => plan.with_words(["-R".to_owned(), any_of(&wanted.names)]),
-    })
+    Some(plan.with_any_of("-R", &wanted.names))
 }

@@ -159,6 +159,14 @@ impl TestRunPlan {
         self
     }
 
+    /// Appends `option` with a pattern that matches each of `names`, if there are any.
+    fn with_any_of(self, option: &str, names: &[String]) -> Self {
+        if names.is_empty() {
+            return self;
+        }
+        self.with_words([option, &any_of(names)])
+    }
+
     /// Sets the command that installs the dependencies of the tests.
     fn with_set_up(self, set_up: impl Into<String>) -> Self {
         Self { set_up: Some(set_up.into()), ..self }

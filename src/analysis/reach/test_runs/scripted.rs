@@ -254,10 +254,7 @@ pub(super) fn php(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<
         ["phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"].into_iter().find(|file| folder.has(file))?;
     let plan =
         TestRunPlan::new("vendor/bin/phpunit", format!("{file} is here")).with_set_up("composer install");
-    let plan = match wanted.names.is_empty() {
-        true => plan,
-        false => plan.with_words(["--filter".to_owned(), any_of(&wanted.names)]),
-    };
+    let plan = plan.with_any_of("--filter", &wanted.names);
     // phpunit takes one file or folder.
     Some(match wanted.files.as_slice() {
         [] => plan,
@@ -270,8 +267,5 @@ pub(super) fn dart(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option
     let text = folder.text("pubspec.yaml")?;
     let program = if text.lines().any(|line| line.trim() == "sdk: flutter") { "flutter" } else { "dart" };
     let plan = TestRunPlan::new(format!("{program} test"), "pubspec.yaml is here").with_words(&wanted.files);
-    Some(match wanted.names.is_empty() {
-        true => plan,
-        false => plan.with_words(["--name".to_owned(), any_of(&wanted.names)]),
-    })
+    Some(plan.with_any_of("--name", &wanted.names))
 }

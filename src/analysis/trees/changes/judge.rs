@@ -248,7 +248,8 @@ async fn find(
     let is_reconfigured = !reconfigured.is_empty();
     let importers = importers_of_data(context, users);
     let wider: Vec<LanguageFile> = reconfigured.into_iter().chain(importers).collect();
-    let mode = BreakageMode::Difference(options.findings.floor());
+    let findings = &options.findings;
+    let mode = BreakageMode::Difference { floor: findings.floor(), asks_anew: findings.asks_anew };
     let watch = BreakageWatch::for_edits(context, edits, mode).await;
     let mut watch = match watch {
         Ok(watch) => watch,

@@ -22,6 +22,7 @@ pub(super) async fn run(arguments: CheckCommandArgs, cli: CliContext<'_>) -> Res
         in_process: ChangesInProcess {
             without_interfaces: !shows_interfaces,
             trusts_trees: arguments.trust_trees,
+            asks_anew: arguments.no_store,
             index_file: arguments.index_file,
         },
     };

@@ -24,7 +24,7 @@ use self::error::{MAX_PACKED_BYTES, SharedStoreError};
 use self::http::HttpStore;
 
 /// The longest time of one request that the user waits for.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+pub(in crate::analysis::check) const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// The variable with the token for reading.
 const READ_TOKEN: &str = "LSP_TOOLS_STORE_READ_TOKEN";
 /// The variable with the token for writing.
@@ -72,7 +72,7 @@ impl SharedStore {
     }
 
     /// Reads the entry that one of the trusted writers wrote for `key`, the first of them, within
-    /// `limit` (30 s if absent).
+    /// `limit`.
     ///
     /// # Errors
     /// The store fails or is late, or what it has is not signed by a trusted writer.
@@ -80,9 +80,8 @@ impl SharedStore {
         &self,
         settings: &SharedAnswerSettings,
         key: &PartsHash,
-        limit: Option<Duration>,
+        limit: Duration,
     ) -> Result<Option<ReportEntry>, SharedStoreError> {
-        let limit = limit.unwrap_or(REQUEST_TIMEOUT);
         let read = async {
             let mut unsigned = None;
             for writer in settings.trusted_writers() {
