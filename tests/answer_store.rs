@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::notes_tools::changed_files::{commit, git};
 use crate::support::{Project, copy_folder};
 
 const ON: &str = "answer-store = true\n";
@@ -346,6 +347,36 @@ fn store_is_shown_emptied_and_switched_off() {
     project.write_settings("");
     run(&["check"]);
     assert!(entries(&project).is_empty());
+}
+
+#[test]
+fn earlier_tree_of_a_comparison_is_checked_from_the_store() {
+    let project = shop();
+    let servers = crate::support::real_servers(&SERVERS);
+    project.write(".gitignore", ".venv\nmade.py\n");
+    git(&project.root(), &["init", "-q"]);
+    commit(&project.root());
+    let trace = project.beside("trace");
+    // The findings, and the number of servers that were started.
+    let compare = |words: &[&str]| {
+        let mut command = project.command(Some(&servers));
+        command.args(["check", "--against", "HEAD", "--no-daemon", "--trace"]).arg(&trace);
+        let output = command.args(words).output().expect("the program");
+        let messages = fs::read_to_string(&trace).expect("the trace");
+        fs::remove_file(&trace).expect("the trace");
+        (output.stdout, messages.matches("\"method\":\"initialize\"").count())
+    };
+    for _ in 0..10 {
+        let output = project.command(Some(&servers)).args(["check", "--no-daemon"]).output();
+        if String::from_utf8_lossy(&output.expect("the program").stderr).contains("are from a check") {
+            break;
+        }
+    }
+    project.write("shop/use.py", &format!("{USER}y: int = total(\"4\")\n"));
+    let (findings, started) = compare(&[]);
+    let (anew, started_anew) = compare(&["--no-store"]);
+    assert!(String::from_utf8_lossy(&findings).contains("shop/use.py:4"));
+    assert_eq!((findings, 2 * started), (anew, started_anew));
 }
 
 #[tokio::test(flavor = "multi_thread")]
