@@ -1,5 +1,7 @@
 //! The answer store: checks of equal trees are answered without a server, and all others are not.
 
+mod scripts;
+
 use std::fs;
 use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -34,13 +36,8 @@ fn shop() -> Project {
     project
 }
 
-/// Like [`check_by`], by [`SERVERS`].
-async fn check(project: &Project, root: PathBuf) -> (Value, bool) {
-    check_by(&SERVERS, project, root).await
-}
-
 /// The parts of a check that must not depend on its source, and whether it comes from the store.
-async fn check_by(servers: &'static [&'static str], project: &Project, root: PathBuf) -> (Value, bool) {
+async fn check(project: &Project, servers: &[&str], root: PathBuf) -> (Value, bool) {
     let shop = project.opening().servers(servers).workspace(root).open();
     let answer = shop.answer("lsp_diagnostics", json!({"paths": ["."]})).await;
     let states = shop.ok("lsp_servers", json!({})).await["servers"].to_string();
@@ -52,9 +49,9 @@ async fn check_by(servers: &'static [&'static str], project: &Project, root: Pat
 }
 
 /// Like [`check`], repeated until it comes from the store: a slow disk is not waited for.
-async fn stored_check(project: &Project, root: PathBuf) -> Value {
+async fn stored_check(project: &Project, servers: &[&str], root: PathBuf) -> Value {
     for _ in 0..10 {
-        if let (findings, true) = check(project, root.clone()).await {
+        if let (findings, true) = check(project, servers, root.clone()).await {
             return findings;
         }
     }
@@ -89,17 +86,17 @@ const REFUSED: [&str; 14] = [
 async fn check_of_equal_tree_needs_no_server_and_check_of_changed_tree_does() {
     let project = shop();
     let root = project.root();
-    let (first, is_stored) = check(&project, root.clone()).await;
+    let (first, is_stored) = check(&project, &SERVERS, root.clone()).await;
     assert!(!is_stored && first.to_string().contains("invalid-argument-type"), "{first}");
     assert!(first.to_string().contains("F401") && first[2] == "complete", "{first}");
-    assert_eq!(stored_check(&project, root.clone()).await, first);
+    assert_eq!(stored_check(&project, &SERVERS, root.clone()).await, first);
 
     let other = project.beside("elsewhere/deep/copy/project");
     copy_folder(&root, &other);
-    assert_eq!(check(&project, other).await, (first.clone(), true), "of the same content");
+    assert_eq!(check(&project, &SERVERS, other).await, (first.clone(), true), "of the same content");
     let named = project.beside("elsewhere/shop");
     copy_folder(&root, &named);
-    assert!(!check(&project, named).await.1, "its name is that of a module");
+    assert!(!check(&project, &SERVERS, named).await.1, "its name is that of a module");
 
     let write = |name: &str, text: &str| project.write(name, text);
     type Change<'a> = (&'a str, Box<dyn Fn() + 'a>, Box<dyn Fn() + 'a>);
@@ -260,18 +257,18 @@ async fn check_of_equal_tree_needs_no_server_and_check_of_changed_tree_does() {
     ];
     for (what, change, back) in &changes {
         change();
-        assert!(!check(&project, root.clone()).await.1, "after {what}");
+        assert!(!check(&project, &SERVERS, root.clone()).await.1, "after {what}");
         if REFUSED.contains(what) {
-            assert!(!check(&project, root.clone()).await.1, "{what} is stored");
+            assert!(!check(&project, &SERVERS, root.clone()).await.1, "{what} is stored");
         }
         back();
-        assert_eq!(stored_check(&project, root.clone()).await, first, "after {what}, undone");
+        assert_eq!(stored_check(&project, &SERVERS, root.clone()).await, first, "after {what}, undone");
     }
     write("README.md", "# Shop\n");
     write("shop/__pycache__/cart.cpython-311.pyc", "bytecode");
     write(".venv/pyvenv.cfg", &format!("{VENV}command = python -m venv {}\n", root.display()));
     // Servers read neither prose nor bytecode, nor how an environment was made.
-    assert_eq!(stored_check(&project, root.clone()).await[0], first[0]);
+    assert_eq!(stored_check(&project, &SERVERS, root.clone()).await[0], first[0]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -281,17 +278,17 @@ async fn checked_file_in_an_environment_counts() {
     fs::rename(root.join(".venv"), root.join("api")).unwrap();
     symlink("api", root.join(".venv")).unwrap();
     project.write("api/app.py", "import os\n");
-    let first = stored_check(&project, root.clone()).await;
+    let first = stored_check(&project, &SERVERS, root.clone()).await;
     assert!(first.to_string().contains("api/app.py"), "{first}");
     project.write("api/app.py", "import os, sys\n");
-    let (then, is_stored) = check(&project, root).await;
+    let (then, is_stored) = check(&project, &SERVERS, root).await;
     assert!(!is_stored && then != first, "{then}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn broken_and_foreign_entries_of_the_store_are_not_used() {
     let project = shop();
-    let first = stored_check(&project, project.root()).await;
+    let first = stored_check(&project, &SERVERS, project.root()).await;
     let [entry] = <[PathBuf; 1]>::try_from(entries(&project)).expect("one entry");
     let whole = fs::read_to_string(&entry).expect("the entry");
     let cut = &whole[..whole.len() / 2];
@@ -299,14 +296,14 @@ async fn broken_and_foreign_entries_of_the_store_are_not_used() {
     assert_ne!(newer, whole);
     for broken in [cut, &newer, "", "[]", "<html>login</html>", "{\"form\":3}"] {
         fs::write(&entry, broken).expect("the entry");
-        let (again, is_stored) = check(&project, project.root()).await;
+        let (again, is_stored) = check(&project, &SERVERS, project.root()).await;
         assert_eq!((again, is_stored), (first.clone(), false), "{broken:.20}");
         // A valid entry replaces it.
-        assert_eq!(stored_check(&project, project.root()).await, first);
+        assert_eq!(stored_check(&project, &SERVERS, project.root()).await, first);
     }
     fs::remove_file(&entry).expect("the entry");
     fs::create_dir(&entry).expect("a folder in its place");
-    assert_eq!(check(&project, project.root()).await, (first, false));
+    assert_eq!(check(&project, &SERVERS, project.root()).await, (first, false));
 }
 
 #[test]
@@ -382,21 +379,15 @@ fn earlier_tree_of_a_comparison_is_checked_from_the_store() {
 #[tokio::test(flavor = "multi_thread")]
 async fn reports_of_slow_server_are_stored_by_default() {
     let project = shop();
-    let check = || check_by(&["pyright"], &project, project.root());
     project.write_settings("answer-store = false\n");
-    let (first, _) = check().await;
+    let (first, _) = check(&project, &["pyright"], project.root()).await;
     assert!(entries(&project).is_empty() && first.to_string().contains("reportArgumentType"), "{first}");
     project.write_settings("");
-    // A slow disk is not waited for.
-    for _ in 0..10 {
-        if let (findings, true) = check().await {
-            return assert_eq!(findings, first);
-        }
-    }
-    panic!("the check is never stored");
+    assert_eq!(stored_check(&project, &["pyright"], project.root()).await, first);
 }
 
-/// The texts that a random edit gives each file; an empty text stands for a missing file.
+/// The texts, and the targets of links, that a random edit gives each file; an empty text stands for
+/// a missing file.
 const STATES: [(&str, &[&str]); 9] = [
     ("shop/cart.py", &[CART, "def total(n: str) -> str:\n    return n\n", "total: int = 3\n"]),
     ("shop/use.py", &[USER, "import made\nimport lib\n\nx: str = made.VERSION\n", ""]),
@@ -418,8 +409,13 @@ const STATES: [(&str, &[&str]); 9] = [
 
 /// After each random edit, many of which undo the last one, compares the store's answer with those
 /// of fresh servers.
-async fn soak(servers: &'static [&'static str], steps: usize, seed: u64) {
-    let (project, anew) = (shop(), Project::new([]));
+async fn soak(
+    servers: &'static [&'static str],
+    (project, states): (fn() -> Project, &[(&'static str, &[&str])]),
+    steps: usize,
+    seed: u64,
+) {
+    let (project, anew) = (project(), Project::new([]));
     anew.write_settings("answer-store = false\n");
     let check = async |settings: &Project| {
         let shop = settings.opening().servers(servers).workspace(project.root()).open();
@@ -439,19 +435,25 @@ async fn soak(servers: &'static [&'static str], steps: usize, seed: u64) {
     };
     let (mut stored, mut edits, mut last) = (0, 0, None);
     for step in 0..steps {
-        let (file, texts) = STATES[next(STATES.len())];
+        let (file, texts) = states[next(states.len())];
         let (file, text) = match last.take().filter(|_| next(2) == 0) {
             Some(before) => before,
             None => (file, texts[next(texts.len())].to_owned()),
         };
-        let before = fs::read_to_string(project.path(file)).unwrap_or_default();
+        let path = project.path(file);
+        let before = match fs::read_link(&path) {
+            Ok(target) => format!("-> {}", target.display()),
+            Err(_) => fs::read_to_string(&path).unwrap_or_default(),
+        };
         if before == text {
             continue;
         }
         last = Some((file, before));
-        match text.as_str() {
-            "" => _ = fs::remove_file(project.path(file)),
-            text => project.write(file, text),
+        let _none = fs::remove_file(&path);
+        match (text.as_str(), text.strip_prefix("-> ")) {
+            ("", _) => {}
+            (_, Some(target)) => symlink(target, &path).unwrap(),
+            (text, None) => project.write(file, text),
         }
         edits += 1;
         let (findings, is_stored) = check(&project).await;
@@ -473,8 +475,8 @@ async fn soak(servers: &'static [&'static str], steps: usize, seed: u64) {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "minutes: just store-soak"]
 async fn stored_checks_equal_those_of_fresh_servers_after_random_edits() {
-    soak(&["ty", "ruff"], 300, 20_261_128).await;
-    soak(&["pyright"], 100, 2).await;
-    soak(&["basedpyright"], 100, 3).await;
-    soak(&["pylsp"], 100, 4).await;
+    soak(&["ty", "ruff"], (shop, &STATES), 300, 20_261_128).await;
+    soak(&["pyright"], (shop, &STATES), 100, 2).await;
+    soak(&["basedpyright"], (shop, &STATES), 100, 3).await;
+    soak(&["pylsp"], (shop, &STATES), 100, 4).await;
 }

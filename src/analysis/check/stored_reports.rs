@@ -2,7 +2,7 @@
 //! another machine. They are used before a server has been started.
 //!
 //! A complete report is stored with the digest of its inputs: the workspace's files, and each
-//! server's other inputs (`lsp/servers/manager/findings_inputs.rs`). The digest is compared again
+//! server's other inputs (`lsp/servers/manager/findings_inputs/`). The digest is compared again
 //! after the check. Entries are kept by the [`answer_store`](super::answer_store).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,15 +21,12 @@ use crate::analysis::context::{Context, LanguageFile};
 use crate::analysis::error::ToolError;
 use crate::config::StateName;
 use crate::config::spec::ServerSpec;
-use crate::lsp::servers::manager::findings_inputs::leads_elsewhere;
+use crate::lsp::servers::manager::findings_inputs::tree_rules::TreeRules;
 use crate::text::words::age::age;
 use crate::text::words::file_count_text;
 use crate::text::{PartsHash, PartsHasher, hex};
 use crate::workspace::WorkspacePath;
 
-/// The languages in which settings of tools are written. Files of other languages than these and
-/// the server's own are not read by it.
-const SETTINGS_LANGUAGES: [&str; 4] = ["json", "jsonc", "toml", "yaml"];
 /// The longest wait of a check for the shared store.
 const SHARED_TIMEOUT: Duration = Duration::from_millis(300);
 /// The longest time for the digests before a check, and again after it.
@@ -70,7 +67,7 @@ struct ReportKey {
     shared: Option<PartsHash>,
     /// The states of everything in the name, which reveal reverted changes.
     states: PartsHash,
-    /// The folders of the Python environments, which findings may name.
+    /// Folders beside the workspace that findings may name.
     environments: Vec<PathBuf>,
 }
 
@@ -340,32 +337,10 @@ async fn report_key(
     }
     let (context, servers, apart) = (context.clone(), servers.clone(), environments.clone());
     let tree = tokio::task::spawn_blocking(move || {
-        let catalogue = context.catalogue();
-        let specs: Vec<_> = servers.iter().filter_map(|(server, _)| catalogue.servers.get(server)).collect();
-        let name_of = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let configures = |name: &str| specs.iter().any(|spec| spec.is_configuration_file(name));
-        let is_own =
-            |language: &str| specs.iter().any(|spec| spec.languages.iter().any(|own| own == language));
-        // The first line of a file without an extension may name the language.
-        let is_module = |name: &str| {
-            catalogue.language_of(name, None).is_some_and(is_own) || catalogue.needs_first_line(name)
-        };
-        let is_read = |language: &str| SETTINGS_LANGUAGES.contains(&language) || is_own(language);
-        let counts = |path: &Path, is_built: bool| {
-            let name = name_of(path);
-            match is_built {
-                true => is_module(&name),
-                false => catalogue.language_of(&name, None).is_none_or(is_read) || configures(&name),
-            }
-        };
-        let is_whole = |path: &Path, content: Option<&[u8]>| {
-            let (name, place) = (name_of(path), (context.workspace.root(), path));
-            let (is_settings, is_module) = (configures(&name), is_module(&name));
-            match content {
-                Some(content) => !leads_elsewhere(place, content, is_settings, is_module),
-                None => !(is_settings || is_module),
-            }
-        };
+        let keys = servers.iter().map(|(server, _)| server.as_str());
+        let rules = TreeRules::new(context.catalogue(), keys, context.workspace.root());
+        let counts = |path: &Path, is_built: bool| rules.content_limit(path, is_built);
+        let is_whole = |path: &Path, content: Option<&[u8]>| !rules.leads_elsewhere(path, content);
         // The name of a package is that of its folder, after those of the packages above it.
         let packages = context.workspace.root().ancestors();
         let packages = packages.take_while(|folder| folder.join("__init__.py").exists());
