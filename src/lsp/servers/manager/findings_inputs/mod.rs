@@ -155,6 +155,9 @@ fn digest_of(
     if let Some(python) = python {
         hasher.add(python.state.as_bytes());
         machine.add(python.place.as_bytes());
+        for digest in python.library_digests(FileAspect::SizeAndTime, until) {
+            machine.add(&digest?.content);
+        }
         for digest in python.digests(setup.workspace.root(), until)? {
             hasher.add(&digest.content);
             states.add(&digest.states);

@@ -62,27 +62,33 @@ impl PythonInputs {
         state.push_str(&format!("{:?}", below.unwrap_or(&environment)));
         for program in [python::base_interpreter(setup).await, own].into_iter().flatten() {
             let program = canonicalize(program).ok()?;
-            // Its place, size and times; its version is in the name.
-            place.push_str(&format!("{program:?} {:?}", FileStamp::from_path(&program)));
+            // Its version is in the name.
+            let stamp = FileStamp::from_path(&program)?;
+            place.push_str(&format!("{program:?} {} {}", stamp.size, stamp.mtime_ns));
             state.push_str(&format!("{:?}", program.file_name()));
             libraries.extend(standard_libraries(&program)?);
         }
         Some(Self { environment, libraries, state, place })
     }
 
-    /// The digests of the environment and the standard libraries.
+    /// The digests of the environment and the standard libraries. Checkers have declarations of
+    /// their own for these, so that only names and sizes count here.
     pub(super) fn digests(&self, root: &Path, until: Instant) -> Option<Vec<TreeDigest>> {
         let [programs, lib, lib64] = ["bin", "lib", "lib64"].map(|name| self.environment.join(name));
         let is_copied = canonicalize(&lib64).ok() == canonicalize(lib).ok();
         let is_unread = move |folder: &Path| folder == programs || is_copied && folder == lib64;
         let environment = folder_digest(&self.environment, is_unread, |path| self.aspect(path, root), until);
+        std::iter::once(environment).chain(self.library_digests(FileAspect::Size, until)).collect()
+    }
+
+    /// The digests of the standard libraries by an aspect of their files.
+    pub(super) fn library_digests(
+        &self,
+        aspect: FileAspect,
+        until: Instant,
+    ) -> impl Iterator<Item = Option<TreeDigest>> {
         let is_other = |folder: &Path| folder.ends_with("site-packages") || folder.ends_with("dist-packages");
-        let aspect_in_library = |path: &Path| match is_source(path) {
-            true => Some(FileAspect::Content),
-            false => Some(FileAspect::Size),
-        };
-        let of_library = |folder: &PathBuf| folder_digest(folder, is_other, aspect_in_library, until);
-        std::iter::once(environment).chain(self.libraries.iter().map(of_library)).collect()
+        self.libraries.iter().map(move |folder| folder_digest(folder, is_other, |_| Some(aspect), until))
     }
 
     /// The aspect of a file of the environment. Environments of several worktrees are equal if their
