@@ -405,7 +405,8 @@ impl SessionState {
             && rule.method == method
             && let Some(path) = &path
         {
-            let failure = (params[&rule.field].to_string() != rule.success).then(|| inner.complaint.clone());
+            let outcome = params[&rule.field].to_string();
+            let failure = (outcome != rule.success).then(|| inner.complaint.clone());
             if failure.is_none() {
                 inner.complaint = None;
             }
