@@ -279,29 +279,38 @@ async fn asked_servers(runtime: &Runtime, path: &str) -> (BTreeSet<String>, Verd
 
 #[tokio::test(flavor = "multi_thread")]
 async fn linter_of_one_package_joins_for_the_files_of_that_package_alone() {
-    let project = Project::scripted(
-        &json!({}),
-        "",
-        [
-            ("packages/web/biome.json", "{}"),
-            ("packages/web/a.css", "WRONG\n"),
-            ("packages/api/b.css", "WRONG\n"),
-        ],
-    );
-    let command = json!(project.server_command());
-    let table = |key: &str| {
-        format!("[server.{key}]\ncommand = {command}\ndiagnostics = {{source = \"versioned-push\"}}\n")
-    };
-    let tables = format!("{}{}", table("css"), table("biome"));
-    fs::write(project.beside("config").join("servers.toml"), tables).expect("servers.toml");
-    let runtime = project.open();
-    let of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
-    let both = (of(&["biome", "css"]), Verdict::Complete);
-    assert_eq!(asked_servers(&runtime, "packages/web/a.css").await, both);
-    let one = (of(&["css"]), Verdict::Complete);
-    assert_eq!(asked_servers(&runtime, "packages/api/b.css").await, one);
-    // Configured only now.
-    project.write("packages/api/biome.json", "{}");
-    assert_eq!(asked_servers(&runtime, "packages/api/b.css").await, both);
-    runtime.shutdown().await;
+    // The settings of the second are a key of a file that other packages have as well.
+    for (linter, file, settings) in
+        [("biome", "biome.json", "{}"), ("stylelint", "package.json", r#"{"stylelint": {"rules": {}}}"#)]
+    {
+        let project = Project::scripted(
+            &json!({}),
+            "",
+            [
+                (format!("packages/web/{file}").as_str(), settings),
+                ("packages/web/a.css", "WRONG\n"),
+                ("packages/api/b.css", "WRONG\n"),
+                ("packages/api/package.json", "{}"),
+            ],
+        );
+        let command = json!(project.server_command());
+        let table = |key: &str| {
+            format!(
+                "[server.{key}]\ncommand = {command}\nruns-project-code = false\n\
+                 diagnostics = {{source = \"versioned-push\"}}\n"
+            )
+        };
+        let tables = format!("{}{}", table("css"), table(linter));
+        fs::write(project.beside("config").join("servers.toml"), tables).expect("servers.toml");
+        let runtime = project.open();
+        let of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+        let both = (of(&[linter, "css"]), Verdict::Complete);
+        assert_eq!(asked_servers(&runtime, "packages/web/a.css").await, both);
+        let one = (of(&["css"]), Verdict::Complete);
+        assert_eq!(asked_servers(&runtime, "packages/api/b.css").await, one);
+        // Configured only now.
+        project.write(&format!("packages/api/{file}"), settings);
+        assert_eq!(asked_servers(&runtime, "packages/api/b.css").await, both);
+        runtime.shutdown().await;
+    }
 }

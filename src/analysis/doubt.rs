@@ -95,7 +95,7 @@ impl fmt::Display for Doubt {
             }
             Self::Unread(files) => write!(formatter, "{files} more files with the name were not examined"),
             Self::SearchCut => {
-                formatter.write_str("the time limit was reached before all files were searched for the name")
+                formatter.write_str("not all files were searched for the name: some are unreadable, or the time limit was reached")
             }
             Self::Uncovered(places) => write!(formatter, "the name was not resolved for {}", named(places)),
             Self::OtherRoot => formatter.write_str("another project root may use the method"),

@@ -27,6 +27,7 @@ pub(crate) use membership::MembershipRule;
 pub(crate) use packages::{InstallSpec, Recipe, RequiredProgram};
 #[cfg(test)]
 pub(crate) use rules::IdleSign;
+pub(crate) use rules::SuppressionRule;
 pub(crate) use rules::{
     BackgroundCheckRule, DiagnosticsRule, DiagnosticsSource, FailedCheck, FallsShort, LeftOutFinding,
     MoveSymbolRule, NotebookRule, ReadinessRule, ReloadRule, SyncRule,
@@ -95,6 +96,8 @@ pub struct ServerSpec {
     /// The list, in a marker of `root-workspaces`, of the folders, as globs, that are members of
     /// `root-workspaces`' project.
     pub(crate) root_members: Option<ConfigMarker>,
+    /// The tables of dependencies in a project's settings, and the key of the folder in an entry.
+    pub(crate) root_dependencies: Option<ConfigMarker>,
     /// Signs that a project wants this server.
     #[serde(default)]
     #[schemars(extend("x-launch" = true))]
@@ -416,6 +419,17 @@ impl ServerSpec {
         self.root_required && !self.features.navigation
     }
 
+    /// Its root markers, as messages name them.
+    pub(crate) fn named_root_markers(&self) -> String {
+        let signs = self.configured_by.iter().filter(|_| self.root_required).map(ToString::to_string);
+        self.root_markers.iter().cloned().chain(signs).collect::<Vec<_>>().join(" or ")
+    }
+
+    /// Returns true if settings in `folder` mark it as a root.
+    pub(crate) fn is_marked_by_settings(&self, workspace: &Workspace, folder: &WorkspacePath) -> bool {
+        self.root_required && self.configured_by.iter().any(|sign| sign.is_in(workspace, folder))
+    }
+
     /// Returns true if packages of its workspace may pin versions of its judge of their own.
     pub(crate) fn may_have_own_roots(&self) -> bool {
         !self.root_workspaces.is_empty() && self.judge.as_ref().is_some_and(|rule| rule.npm.is_some())
@@ -429,7 +443,7 @@ impl ServerSpec {
 
     /// Returns true if a file of this name configures it.
     pub(crate) fn is_configuration_file(&self, name: &str) -> bool {
-        self.configuration_files().any(|file| file == name)
+        self.configuration_files().any(|file| file.rsplit('/').next() == Some(name))
     }
 
     /// Returns the set-up that the project at `root` needs for complete answers and does not have.

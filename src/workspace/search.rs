@@ -22,8 +22,8 @@ use crate::text::Range;
 mod file;
 pub(super) mod watched;
 
-/// The maximum memory, in bytes, of one line during its search; a file with a longer one is left
-/// out.
+/// The maximum memory, in bytes, of one line during its search; a file with a longer one is not
+/// searched.
 const MAX_SEARCH_HEAP_BYTES: usize = 64 * 1024 * 1024;
 
 /// The parameters of a search.
@@ -66,8 +66,8 @@ pub(crate) struct Hit {
 pub(crate) struct SearchResult {
     /// By path, then by position; several on one line are separate hits.
     pub(crate) hits: Vec<Hit>,
-    /// True if there are more hits than the limit, folders that are too deep, or lines too long for
-    /// the pattern.
+    /// True if there are more hits than the limit, folders that are too deep, lines too long for the
+    /// pattern, or files that cannot be read or have a line too long to hold.
     pub(crate) truncated: bool,
     /// True if the deadline ended the search; there may be more hits, also before those found.
     pub(crate) timed_out: bool,
@@ -165,9 +165,15 @@ impl WorkspaceSearchRun<'_> {
 
     fn search_file(&self, absolute: &Path, searcher: &mut Searcher, matcher: &LineMatcher) {
         let Some(path) = self.start.path_of(absolute) else { return };
-        // Gone, swapped for a link or not readable since it was listed: then it is none of the
-        // files to search.
-        let Ok((opened, _)) = self.workspace.open_regular(path.as_path()) else { return };
+        let opened = match self.workspace.open_regular(path.as_path()) {
+            Ok((opened, _)) => opened,
+            Err(ReadError::Denied { .. } | ReadError::Io { .. }) => {
+                return self.has_gaps.store(true, Ordering::Relaxed);
+            }
+            // Hidden, gone or swapped for a link since it was listed: then it is none of the files
+            // to search.
+            Err(_) => return,
+        };
         let bytes = match self.workspace.unsaved.get(&path) {
             Some(text) => SearchInput::Text(text.as_bytes(), Cell::new(0)),
             None => SearchInput::File(&opened),
@@ -188,6 +194,7 @@ impl WorkspaceSearchRun<'_> {
                 }
             }
             file::SearchFileOutcome::NotText => {}
+            file::SearchFileOutcome::Unsearchable => self.has_gaps.store(true, Ordering::Relaxed),
         }
     }
 

@@ -164,6 +164,35 @@ async fn silent_server_verdict_is_no_data_and_never_clean() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn server_that_is_silent_about_a_refused_configuration_is_not_awaited() {
+    let table = "diagnostics = {source = \"versioned-push\", silent-if-refused = true}\n\
+                 complaints = [\"^The configuration has errors\"]";
+    let message = |method: &str, delay_ms: u64, message: &str| {
+        let notify = json!({"method": method, "params": {"type": 1, "message": message}});
+        json!({"at": "textDocument/didOpen", "delay_ms": delay_ms, "do": {"notify": notify}})
+    };
+    let scenario = json!({
+        "diagnostics": {"mode": "none"},
+        "rules": [
+            message("window/logMessage", 10, "Unknown key `linterr`."),
+            message("window/showMessage", 200, "The configuration has errors."),
+        ],
+    });
+    let project = Project::scripted(&scenario, table, [("a.scr", TEXT)]);
+    let play = Play::open(&project, Some(SOON));
+    let (answer, took) = timed(play.check("a.scr")).await;
+    let answer = answer.expect("a check");
+    assert_eq!(answer.verdict, Verdict::NoData, "{answer:?}");
+    let detail = answer.server_status.detail.expect("a reason");
+    assert!(
+        detail.ends_with("configuration: Unknown key `linterr`. The configuration has errors."),
+        "{detail}"
+    );
+    assert!(took < SOON / 3, "{took:?}");
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn check_of_many_files_does_not_wait_for_each_if_server_is_silent() {
     let names: Vec<String> = (0..400).map(|at| format!("f{at:03}.scr")).collect();

@@ -179,7 +179,7 @@ impl Context {
         let leading = running(language)?.first().cloned()?;
         let spec = self.catalogue().servers.get(server)?;
         if spec.joins_where_marked() {
-            let markers = spec.root_markers.join(" or ");
+            let markers = spec.named_root_markers();
             return Some(InstalledServerUse::Resting(format!("used in folders with {markers}")));
         }
         let setting = self.preference_setting(language, server);

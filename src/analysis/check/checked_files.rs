@@ -390,7 +390,7 @@ fn count_note(files: Vec<&FileReport>, reason: &str) -> Option<String> {
     }
 }
 
-/// Merges statuses of the same server and state, and keeps the longest wait.
+/// Merges statuses of the same server and state, and keeps the longest wait and the first detail.
 fn merge_status(statuses: &mut Vec<ServerStatus>, status: ServerStatus) {
     let same = |known: &&mut ServerStatus| {
         known.server == status.server
@@ -399,7 +399,10 @@ fn merge_status(statuses: &mut Vec<ServerStatus>, status: ServerStatus) {
             && (!known.server.is_empty() || known.detail == status.detail)
     };
     match statuses.iter_mut().find(same) {
-        Some(known) => known.waited_ms = known.waited_ms.max(status.waited_ms),
+        Some(known) => {
+            known.waited_ms = known.waited_ms.max(status.waited_ms);
+            known.detail = known.detail.take().or(status.detail);
+        }
         None => statuses.push(status),
     }
 }

@@ -1,10 +1,13 @@
 //! Protection of definitions in files that a rule hides: hovers, signatures and completions repeat
 //! their documentation and values.
 
+use std::collections::HashSet;
+
 use tokio::time::Instant;
 
 use crate::analysis::context::Context;
 use crate::analysis::items::answer_places::is_hidden;
+use crate::lsp::model::FileRef;
 use crate::lsp::session::ask::{AskError, SessionAnswer};
 use crate::lsp::session::live_session::Session;
 use crate::lsp::session::operations::Navigation;
@@ -21,6 +24,11 @@ pub(crate) const WITHHELD_NOTE: &str =
 const MAX_STATEMENT_LINES: u32 = 40;
 /// The most names of a statement that are looked up. The answer about a longer one is withheld.
 const MAX_LOOKED_UP_NAMES: usize = 60;
+
+/// The words at the beginning of a class or of what is like one.
+const CLASS_WORDS: [&str; 6] = ["class", "interface", "impl", "object", "struct", "trait"];
+/// The longest class whose beginning is searched for, in lines.
+const MAX_CLASS_LINES: u32 = 2_000;
 
 /// Withholds a server's text about names that are defined in hidden files.
 #[derive(Debug, Clone)]
@@ -48,23 +56,55 @@ impl HiddenDefinitions {
         let Some(workspace) = &self.0 else { return Ok(answer.map(Some)) };
         let names = names(&answer.snapshot.buffer);
         let mut is_withheld = names.len() > MAX_LOOKED_UP_NAMES;
-        for position in names {
+        let mut next: Vec<_> = names.into_iter().map(|name| (path.clone(), name)).collect();
+        let mut visited = HashSet::new();
+        while let Some((path, name)) = next.pop().filter(|_| !is_withheld) {
+            if visited.len() > 2 * MAX_LOOKED_UP_NAMES || !visited.insert((path.clone(), name)) {
+                continue;
+            }
             for navigation in [Navigation::Definition, Navigation::TypeDefinition] {
-                is_withheld = is_withheld
-                    || session.offers(navigation.method(), path, &answer.snapshot.language_id)
-                        && match session.navigate(navigation, path, &position, deadline).await {
-                            Ok(found) if found.snapshot.buffer != answer.snapshot.buffer => {
-                                return Err(AskError::Moving { path: path.display() });
-                            }
-                            Ok(found) => found.value.iter().any(|place| is_hidden(workspace, &place.file)),
-                            // Some servers return an error for a keyword.
-                            Err(AskError::Request(RequestError::Refused { .. })) => false,
-                            Err(error) => return Err(error),
-                        };
+                if is_withheld || !session.offers(navigation.method(), &path, &answer.snapshot.language_id) {
+                    continue;
+                }
+                let found = match session.navigate(navigation, &path, &name, deadline).await {
+                    // Some servers return an error for a keyword.
+                    Err(AskError::Request(RequestError::Refused { .. })) => continue,
+                    found => found?,
+                };
+                let is_own = path == answer.snapshot.path;
+                if is_own && found.snapshot.buffer != answer.snapshot.buffer {
+                    return Err(AskError::Moving { path: path.display() });
+                }
+                is_withheld = found.value.iter().any(|place| is_hidden(workspace, &place.file));
+                for place in found.value {
+                    let FileRef::Inside(file) = place.file else { continue };
+                    let Ok(text) = workspace.read_text(&file) else { continue };
+                    let names = documenting_names(&Buffer::new(&text.text), place.range.start);
+                    next.extend(names.into_iter().map(|name| (file.clone(), name)));
+                }
             }
         }
         Ok(answer.map(|value| (!is_withheld).then_some(value)))
     }
+}
+
+/// The names whose documentation servers show for the definition at `position` as well: the other
+/// name in an assignment of one name to another, and the bases of its class.
+fn documenting_names(buffer: &Buffer, position: Position) -> Vec<Position> {
+    let line = |number: u32| buffer.line(number).unwrap_or_default().to_string();
+    let names = |number: u32| identifiers_on_line(buffer, number).into_iter().map(|name| name.range.start);
+    let text = line(position.line);
+    let is_path = |value: &str| value.chars().all(|c| c.is_alphanumeric() || "_.:$; ".contains(c));
+    let assigned = text.split_once('=').filter(|(_, value)| is_path(value.trim()));
+    let indent = |text: &str| text.len() - text.trim_start().len();
+    let mut above = (position.line.saturating_sub(MAX_CLASS_LINES)..position.line).rev();
+    let header = above.find(|number| {
+        let above = line(*number);
+        !above.trim().is_empty() && indent(&above) < indent(&text)
+    });
+    let is_class = |number: &u32| line(*number).split_whitespace().any(|word| CLASS_WORDS.contains(&word));
+    let of_class = header.into_iter().chain([position.line]).filter(is_class).flat_map(names);
+    assigned.into_iter().flat_map(|_| names(position.line)).chain(of_class).collect()
 }
 
 /// The names in the statement around `place`.
@@ -117,6 +157,26 @@ mod tests {
         let found = names_around(&buffer, at).into_iter();
         let found = found.map(|at| crate::text::identifier_near(&buffer, at).unwrap().name);
         found.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn definition_is_documented_by_other_name_of_an_alias_and_by_bases_of_its_class() {
+        for (text, expected) in [
+            ("|w = y\n", "w y"),
+            ("const |w: T = hard.y;\n", "const w T hard y"),
+            ("|w = make(y)\n", ""),
+            ("class A(Hard):\n    x = 1\n\n    def |m(self):\n", "class A Hard"),
+            ("class A extends Hard {\n  |m() {}\n}\n", "class A extends Hard"),
+            ("class |A(Hard):\n", "class A Hard"),
+            ("if y:\n    def |m(self):\n", ""),
+            ("def f():\n    |w = y\n", "w y"),
+        ] {
+            let (before, after) = text.split_once('|').unwrap();
+            let buffer = Buffer::new(&format!("{before}{after}"));
+            let found = documenting_names(&buffer, buffer.position_of_byte(before.len())).into_iter();
+            let found = found.map(|at| crate::text::identifier_near(&buffer, at).unwrap().name);
+            assert_eq!(found.collect::<Vec<_>>().join(" "), expected, "{text}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Markers of a project's configuration: a file, or a section of one.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use jsonc_parser::ParseOptions;
@@ -12,6 +13,9 @@ use crate::workspace::{Workspace, WorkspacePath};
 
 /// The largest file of settings that is examined, in bytes.
 const MAX_MARKER_FILE_BYTES: u64 = 1 << 20;
+
+/// The greatest depth of a table of dependencies: `target.'cfg(unix)'.dependencies`.
+const MAX_TABLE_DEPTH: u8 = 3;
 
 /// A file or folder in a project's root, and the section in it that counts: `pyrightconfig.json`,
 /// `pyproject.toml#tool.pyright`, `setup.cfg#pycodestyle`.
@@ -30,6 +34,15 @@ impl From<String> for ConfigMarker {
         match text.split_once('#') {
             Some((file, section)) => Self { file: file.to_owned(), section: Some(section.to_owned()) },
             None => Self { file: text, section: None },
+        }
+    }
+}
+
+impl fmt::Display for ConfigMarker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.section {
+            Some(section) => write!(f, "`{section}` in {}", self.file),
+            None => f.write_str(&self.file),
         }
     }
 }
@@ -64,6 +77,22 @@ impl ConfigMarker {
             })
         };
         read().unwrap_or_default()
+    }
+
+    /// Returns the texts under its last key in the entries of each table, also within others, whose
+    /// name ends with its first key; empty if there is none.
+    pub(crate) fn texts_in_tables(&self, workspace: &Workspace, root: &WorkspacePath) -> Vec<String> {
+        let mut found = Vec::new();
+        let text = root.join(&self.file).ok().and_then(|file| {
+            workspace.read_text_up_to(&file, MAX_MARKER_FILE_BYTES).ok().map(|file| file.text)
+        });
+        let settings = text.and_then(|text| settings_of(&self.file, &text));
+        if let (Some(settings), Some((tables, key))) =
+            (settings, self.section.as_ref().and_then(|it| it.split_once('.')))
+        {
+            collect_texts(&settings, (tables, key), MAX_TABLE_DEPTH, &mut found);
+        }
+        found
     }
 
     /// Returns a hash of its value in `root`; `None` if it is missing.
@@ -104,6 +133,17 @@ impl ConfigMarker {
         let Some(section) = &self.section else { return workspace.absolute(&path).exists() };
         let Ok(file) = workspace.read_text_up_to(&path, MAX_MARKER_FILE_BYTES) else { return false };
         has_section(&self.file, &file.text, section)
+    }
+}
+
+fn collect_texts(table: &serde_json::Value, (tables, key): (&str, &str), depth: u8, found: &mut Vec<String>) {
+    for (name, inner) in table.as_object().into_iter().flatten() {
+        if name.ends_with(tables) {
+            let entries = inner.as_object().into_iter().flat_map(|entries| entries.values());
+            found.extend(entries.filter_map(|entry| entry.get(key)?.as_str().map(str::to_owned)));
+        } else if depth > 0 {
+            collect_texts(inner, (tables, key), depth - 1, found);
+        }
     }
 }
 

@@ -72,6 +72,9 @@ pub(crate) struct DiagnosticsRule {
     /// findings as they are, silence then means that the last push still holds, once a barrier
     /// request was answered and the silence of `quiet-ms` has passed.
     pub(crate) silent_when_same: bool,
+    /// True if the server publishes nothing after one of its `complaints`. The error that it sent
+    /// before is part of the reason.
+    pub(crate) silent_if_refused: bool,
     /// True if the server checks only the document that changed last, so that documents are sent to
     /// it one after the other.
     pub(crate) one_at_a_time: bool,
@@ -115,6 +118,11 @@ pub(crate) struct DiagnosticsRule {
     pub(crate) excludes: Vec<ConfigMarker>,
     /// Findings by which the server reports that there may be more; diagnostics are then `partial`.
     pub(crate) falls_short: Vec<FallsShort>,
+    /// The notification by which the server reports whether it could check a document.
+    pub(crate) check_status: Option<CheckStatusRule>,
+    /// The project's settings that suppress errors of its compiler.
+    #[schemars(extend("x-launch" = true))]
+    pub(crate) suppressed_by: Option<SuppressionRule>,
     /// Findings that are not shown, because they are no faults in most projects.
     #[schemars(extend("x-launch" = true))]
     pub(crate) left_out: Vec<LeftOutFinding>,
@@ -160,11 +168,54 @@ pub(crate) struct FallsShort {
     pub(crate) code: Option<String>,
     /// A regular expression for the message of the finding; any if absent.
     pub(crate) matches: Option<RegexPattern>,
+    /// A regular expression for texts about which the server does not report all findings: no
+    /// finding needs to say so.
+    pub(crate) text: Option<RegexPattern>,
+    /// A regular expression for texts to which `text` does not apply.
+    pub(crate) text_unless: Option<RegexPattern>,
+    /// The extensions of files to which `text` does not apply.
+    #[serde(default)]
+    pub(crate) not_in: Vec<String>,
     /// True if the rule applies only in a project without a build file.
     #[serde(default)]
     pub(crate) without_build_file: bool,
     /// The part that may be missing, as a sentence without its full stop.
     pub(crate) reason: String,
+}
+
+/// A notification that states whether a check of a document succeeded.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct CheckStatusRule {
+    /// The method of the notification; its params name the document in `uri`.
+    pub(crate) method: String,
+    /// The member of the params to check.
+    pub(crate) field: String,
+    /// The value of `field`, in JSON, that means success.
+    pub(crate) success: String,
+    /// The reason of a failure that the server does not explain by one of its `complaints`.
+    pub(crate) reason: String,
+}
+
+/// Settings in YAML by which a project suppresses findings. Each part of a file may be limited to
+/// some files by regular expressions.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct SuppressionRule {
+    /// The file of settings, in any folder above a source file.
+    pub(crate) file: String,
+    /// The user's file, relative to the configuration folder (`XDG_CONFIG_HOME`).
+    pub(crate) user_file: String,
+    /// The key whose values name the suppressed findings.
+    pub(crate) key: String,
+    /// A regular expression for the values that suppress errors.
+    pub(crate) values: RegexPattern,
+    /// The key of the patterns of which a file must match one.
+    pub(crate) only_in: String,
+    /// The key of the patterns of which a file must match none.
+    pub(crate) not_in: String,
+    /// The loss, as answers state it.
+    pub(crate) hides: String,
 }
 
 /// A finding that is shown only in projects whose own settings ask for it.

@@ -157,16 +157,17 @@ const OPEN_CATALOGUE_KEYS: &str = "\
     file: language server\n\
     language.*: name extensions filenames shebangs language-id language-ids built-ins data\n\
     server.*: name homepage languages door root-markers weak-root-markers root-required root-topmost \
-        root-workspaces root-workspaces-topmost root-excludes root-members features answers \
+        root-workspaces root-workspaces-topmost root-excludes root-members root-dependencies features answers \
         answers-of-project implements-unnamed unchecked restarts-with packages-in asks-for-settings \
         position-encoding sync diagnostics readiness move-symbol faults start-timeout\n\
     server.*.weak-root-markers: markers within\n\
     server.*.features: navigation diagnostics format actions\n\
     server.*.diagnostics: source quiet-ms first-empty-is-noise pushes-per-version on-save idle \
-        silent-when-same one-at-a-time stale-after-signature hints-are-findings notebooks \
-        sees-unsaved own-text keeps-findings byte-columns falls-short failed-checks\n\
+        silent-when-same silent-if-refused one-at-a-time stale-after-signature hints-are-findings notebooks \
+        sees-unsaved own-text keeps-findings byte-columns falls-short check-status failed-checks\n\
     server.*.diagnostics.idle: method field value work\n\
-    server.*.diagnostics.falls-short[]: code matches without-build-file reason\n\
+    server.*.diagnostics.falls-short[]: code matches text text-unless not-in without-build-file reason\n\
+    server.*.diagnostics.check-status: method field success reason\n\
     server.*.diagnostics.failed-checks[]: source matches\n\
     server.*.readiness: progress grace-ms files-first server-status files-during not-indexing \
         knows-open-files knows-open-files-where leaves-files-out-where knows-all-below knows-open-projects \

@@ -269,6 +269,9 @@ impl Session {
                 claims_unsent_version: lies,
                 confirmed,
             };
+            if passed && pushes.count == snapshot.pushes_before && self.state.is_silent() {
+                return Ok(Some(self.no_push_diagnostics(snapshot, started.elapsed())));
+            }
             let decision = moment.decide();
             let wait = match decision {
                 PushDecision::Overtaken => return Ok(None),

@@ -111,6 +111,7 @@ impl<'a> ServerChoice<'a> {
         // Several languages share a server.
         let keys: BTreeSet<&String> = open.flat_map(|language| &language.alternatives).collect();
         let mut looks_for_packages = false;
+        let mut settings_of_packages = BTreeSet::new();
         for key in keys {
             let Some(server) = catalogue.servers.get(key) else { continue };
             watched.insert(locate::prefix(places.data, key));
@@ -122,7 +123,10 @@ impl<'a> ServerChoice<'a> {
             let markers = server.root_markers.iter().filter(|_| server.root_required);
             let names = signs.chain(markers.map(String::as_str));
             watched.extend(names.map(|name| places.workspace.root().join(name)));
-            looks_for_packages |= server.joins_where_marked() && locate::locate(key, server, places).is_ok();
+            if server.joins_where_marked() && locate::locate(key, server, places).is_ok() {
+                looks_for_packages = true;
+                settings_of_packages.extend(server.configured_by.iter().map(ConfigMarker::file));
+            }
         }
         let exists = |(key, server): &(&str, &ServerSpec)| locate::locate(key, server, places).is_ok();
         let of_packages: Vec<_> = may_have_own_roots(catalogue).filter(exists).collect();
@@ -131,7 +135,10 @@ impl<'a> ServerChoice<'a> {
             for own in of_packages.iter().filter_map(|(_, server)| places.own_roots(server, &folders)) {
                 watched.extend(own.1.iter().cloned());
             }
-            watched.extend(folders);
+            for folder in folders {
+                watched.extend(settings_of_packages.iter().map(|name| folder.join(name)));
+                watched.insert(folder);
+            }
         }
         watched
     }
@@ -170,8 +177,12 @@ impl<'a> ServerChoice<'a> {
     }
 
     fn is_wanted(&self, server: &ServerSpec) -> bool {
-        let is_marked =
-            |folder: &PathBuf| server.root_markers.iter().any(|marker| folder.join(marker).exists());
+        let workspace = self.places.workspace;
+        let is_marked = |folder: &PathBuf| {
+            let path = workspace.path(folder);
+            server.root_markers.iter().any(|marker| folder.join(marker).exists())
+                || path.is_ok_and(|folder| server.is_marked_by_settings(workspace, &folder))
+        };
         !server.root_required || self.packages.iter().any(is_marked)
     }
 }

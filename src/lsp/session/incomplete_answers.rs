@@ -54,6 +54,7 @@ impl Session {
             .diagnostics
             .or_else(|| self.health())
             .or_else(|| self.diagnostics_exclusion(path))
+            .or_else(|| self.suppression(path))
     }
 
     /// That reason behind a semicolon, for the end of a sentence; empty if there is none.

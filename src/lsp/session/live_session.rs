@@ -308,7 +308,9 @@ impl Session {
 
     /// Its unfinished work, if there is any.
     pub(crate) fn unfinished_work(&self) -> Option<UnfinishedWork> {
-        self.state.with_readiness(|readiness| readiness.unfinished_work(&self.state.spec.readiness))
+        let work =
+            self.state.with_readiness(|readiness| readiness.unfinished_work(&self.state.spec.readiness));
+        work.filter(|_| !self.state.is_silent())
     }
 
     /// Returns true if the conversation is over.

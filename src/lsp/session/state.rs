@@ -86,6 +86,9 @@ struct SessionStateInner {
     messages: VecDeque<String>,
     /// The first message by which the server objects to the project's configuration.
     complaint: Option<String>,
+    /// The outcome of the last check of each document whose outcome the server reported: `None` for
+    /// success, else the objection by which it explains the failure.
+    check_failures: BTreeMap<WorkspacePath, Option<Option<String>>>,
     /// The first finding in each configuration file to which the server objects, as published last.
     configuration_errors: BTreeMap<WorkspacePath, String>,
     stopping: bool,
@@ -256,6 +259,21 @@ impl SessionState {
         self.inner.lock().complaint.clone()
     }
 
+    /// The objection to the configuration that holds for `path`, and true if the server reports the
+    /// outcome of checks and has not succeeded in checking the file.
+    pub(crate) fn complaint_about(&self, path: &WorkspacePath) -> (Option<String>, bool) {
+        let inner = self.inner.lock();
+        match inner.check_failures.get(path) {
+            Some(failure) => (failure.clone().flatten(), failure.is_some()),
+            None => (inner.complaint.clone(), self.spec.diagnostics.check_status.is_some()),
+        }
+    }
+
+    /// Returns true if the server does nothing since it does not accept the configuration.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.spec.diagnostics.silent_if_refused && self.complaint().is_some()
+    }
+
     /// The first error in each configuration file that has one.
     pub(crate) fn configuration_errors(&self) -> BTreeMap<WorkspacePath, String> {
         self.inner.lock().configuration_errors.clone()
@@ -381,9 +399,21 @@ impl SessionState {
             }
             _ => {}
         }
+        let path = params["uri"].as_str().and_then(uri::to_path);
+        let path = path.and_then(|path| self.workspace.workspace_path(&path));
+        if let Some(rule) = &self.spec.diagnostics.check_status
+            && rule.method == method
+            && let Some(path) = &path
+        {
+            let outcome = params[&rule.field].to_string();
+            let failure = (outcome != rule.success).then(|| inner.complaint.clone());
+            if failure.is_none() {
+                inner.complaint = None;
+            }
+            inner.check_failures.insert(path.clone(), failure);
+        }
         if let Some(sign) = idle
-            && let Some(path) = params["uri"].as_str().and_then(uri::to_path)
-            && let Some(path) = self.workspace.workspace_path(&path)
+            && let Some(path) = path
         {
             let value = params[&sign.field].as_str().unwrap_or_default();
             let done = value.starts_with(sign.value.as_str());
@@ -401,8 +431,10 @@ impl SessionState {
         let text = params["message"].as_str().unwrap_or_default();
         let text: String = text.chars().take(500).collect();
         tracing::debug!(server = %self.server, method, text);
-        if inner.complaint.is_none() && self.spec.complaints.iter().any(|rule| rule.is_in(&text)) {
-            inner.complaint = Some(text.clone());
+        let is_new = inner.complaint.is_none() || self.spec.diagnostics.check_status.is_some();
+        if is_new && self.spec.complaints.iter().any(|rule| rule.is_in(&text)) {
+            let cause = inner.messages.back().filter(|_| self.spec.diagnostics.silent_if_refused);
+            inner.complaint = Some(cause.map_or_else(|| text.clone(), |cause| format!("{cause} {text}")));
         }
         // LSP 3.17 MessageType: 1 error, 2 warning.
         if matches!(params["type"].as_u64(), Some(1 | 2)) {

@@ -22,8 +22,10 @@ pub(super) enum SearchFileOutcome {
     },
     /// The file was searched up to the deadline.
     TimedOut(Vec<Hit>),
-    /// The file has NUL bytes or could not be read: there are no hits in it.
+    /// The file has NUL bytes: there are no hits in it.
     NotText,
+    /// The file could not be read, or has a line that is too long to hold.
+    Unsearchable,
 }
 
 /// The first `wanted` hits in `bytes`.
@@ -43,7 +45,7 @@ pub(super) fn search(
         _ if source.first_nul().is_some() => SearchFileOutcome::NotText,
         _ if source.timed_out() || engine.timed_out() => SearchFileOutcome::TimedOut(sink.hits),
         Ok(()) => SearchFileOutcome::Searched { hits: sink.hits, has_gaps: engine.skipped() > 0 },
-        Err(_) => SearchFileOutcome::NotText,
+        Err(_) => SearchFileOutcome::Unsearchable,
     }
 }
 

@@ -203,3 +203,13 @@ fn search_reads_unsaved_overlay_texts_instead_of_files() {
     assert_eq!(found(&overlaid, &query("x")), ["b.txt:0:0-0:1", "c.txt:0:2-0:3", "c.txt:1:0-1:1"]);
     assert_eq!(found(&workspace, &query("x")), ["a.txt:0:4-0:5", "b.txt:0:0-0:1"]);
 }
+
+#[test]
+fn search_that_cannot_read_a_file_is_incomplete() {
+    let (folder, workspace) = workspace(&[("a.py", b"target\n"), ("b.py", b"target\n")]);
+    let result = workspace.search(&query("target")).unwrap();
+    assert_eq!((result.hits.len(), result.truncated), (2, false));
+    fs::write(folder.path().join("b.py"), vec![b'x'; MAX_SEARCH_HEAP_BYTES + 1]).unwrap();
+    let result = workspace.search(&query("target")).unwrap();
+    assert_eq!((result.hits.len(), result.truncated), (1, true), "a line too long to hold");
+}

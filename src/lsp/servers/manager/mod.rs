@@ -493,7 +493,7 @@ impl ManagerState {
         let root = root.ok_or_else(|| SessionUnavailable::Disabled {
             reason: format!(
                 "{server} needs a project with {}; no folder above {} has one",
-                spec.root_markers.join(" or "),
+                spec.named_root_markers(),
                 path.display()
             ),
         })?;

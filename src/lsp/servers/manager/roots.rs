@@ -14,6 +14,9 @@ use crate::config::spec::ServerSpec;
 use crate::text::{build_glob_set, read_glob};
 use crate::workspace::{FileStamp, Workspace, WorkspacePath};
 
+/// The maximum number of projects whose dependencies by path are read.
+const MAX_DEPENDENCIES: usize = 100;
+
 /// The root of each queried folder, by server and folder. A search for every marker in every folder
 /// above is too slow for a warm answer; a check that none of these folders changed is not.
 #[derive(Debug, Default)]
@@ -63,6 +66,7 @@ impl RootCache {
         }
         let now = SystemTime::now();
         let signs = server.root_workspaces.iter().chain(&server.weak_root_markers.within);
+        let signs = signs.chain(server.configured_by.iter().filter(|_| server.root_required));
         let names: BTreeSet<&str> = signs.filter_map(ConfigMarker::section_file).collect();
         let looked_into = above()
             .flat_map(|folder| names.iter().filter_map(|name| folder.join(name).ok()).collect::<Vec<_>>());
@@ -140,7 +144,29 @@ pub(super) fn unlisted_project(
     let within = project.as_path().strip_prefix(root.as_path()).ok()?;
     let globs = members.iter().filter_map(|glob| read_glob(glob.trim_end_matches('/'), |_| ()).ok());
     let is_member = globs.filter_map(|glob| build_glob_set([glob]).ok()).any(|glob| glob.is_match(within));
-    (!is_member).then_some(project)
+    (!is_member && !is_dependency(workspace, server, root, &project)).then_some(project)
+}
+
+/// Returns true if the project in `root`, or one that it depends on by path, depends on `project`.
+fn is_dependency(
+    workspace: &Workspace,
+    server: &ServerSpec,
+    root: &WorkspacePath,
+    project: &WorkspacePath,
+) -> bool {
+    let Some(tables) = &server.root_dependencies else { return false };
+    let (mut next, mut visited) = (vec![root.clone()], BTreeSet::new());
+    while let Some(folder) = next.pop() {
+        if folder == *project {
+            return true;
+        }
+        if visited.len() < MAX_DEPENDENCIES && visited.insert(folder.clone()) {
+            let paths = tables.texts_in_tables(workspace, &folder);
+            let folders = paths.iter().map(|path| workspace.absolute(&folder).join(path));
+            next.extend(folders.filter_map(|folder| workspace.path(&folder).ok()));
+        }
+    }
+    false
 }
 
 /// Returns the folder of the project that `path` is in, which may be one of several within a root:
@@ -171,7 +197,9 @@ fn has_marker(workspace: &Workspace, server: &ServerSpec, folder: &WorkspacePath
         let mut above = folder.ancestors().skip(1);
         above.any(|folder| rule.within.iter().any(|sign| sign.is_in(workspace, &folder)))
     };
-    found.peek().is_some() && (found.any(|marker| !rule.markers.contains(marker)) || !is_part())
+    let is_named =
+        found.peek().is_some() && (found.any(|marker| !rule.markers.contains(marker)) || !is_part());
+    is_named || server.is_marked_by_settings(workspace, folder)
 }
 
 #[cfg(test)]
@@ -319,6 +347,16 @@ mod tests {
             assert_eq!(outside(path), None, "{path}");
         }
         assert_eq!(outside("rust/lost/src/lib.rs").as_deref(), Some("rust/lost"));
+        put(
+            "plain/Cargo.toml",
+            "[package]\nname = \"a\"\n[target.'cfg(unix)'.dependencies]\nb = { path = \"b\" }\n",
+        );
+        put("plain/b/Cargo.toml", "[package]\nname = \"b\"\n[dev-dependencies.c]\npath = \"../in/c\"\n");
+        put("plain/in/c/Cargo.toml", "[package]\nname = \"c\"\n[dependencies]\na = { path = \"../..\" }\n");
+        put("plain/d/Cargo.toml", "[package]\nname = \"d\"\n");
+        assert_eq!(outside("plain/b/src/lib.rs"), None, "a dependency by path");
+        assert_eq!(outside("plain/in/c/src/lib.rs"), None, "one of that");
+        assert_eq!(outside("plain/d/src/lib.rs").as_deref(), Some("plain/d"));
         put("web/package.json", "{\"workspaces\": [\"*\"]}");
         put("web/ui/tsconfig.json", "{}");
         put("web/ui/package.json", "{}");

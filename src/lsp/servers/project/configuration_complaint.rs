@@ -27,14 +27,18 @@ impl Session {
     /// The reason why answers about `path` are partial: the server does not accept the
     /// configuration of its project.
     pub(crate) fn configuration_complaint(&self, path: &WorkspacePath) -> Option<String> {
-        let complaint = self.state.complaint().map(|complaint| match self.last_logged_error() {
+        let (complaint, has_failed) = self.state.complaint_about(path);
+        let complaint = complaint.map(|complaint| match self.last_logged_error() {
             // "Please refer to the logs for more details."
             Some(error) if complaint.contains("the logs") => error,
             _ => complaint,
         });
         let complaint =
             complaint.or_else(|| self.configuration_finding(path)).or_else(|| self.fault_of_extends(path));
-        let Some(complaint) = complaint else { return self.unreported_settings(path) };
+        let Some(complaint) = complaint else {
+            let rule = self.state.spec.diagnostics.check_status.as_ref().filter(|_| has_failed);
+            return rule.map(|rule| rule.reason.clone()).or_else(|| self.unreported_settings(path));
+        };
         let root = self.workspace.root().display().to_string();
         let complaint = complaint.split_whitespace().collect::<Vec<_>>().join(" ");
         let complaint = complaint
