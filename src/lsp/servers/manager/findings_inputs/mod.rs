@@ -30,9 +30,6 @@ use crate::process::environment;
 use crate::text::{PartsHash, PartsHasher};
 use crate::workspace::{FileAspect, TreeDigest, WorkspacePath, folder_digest};
 
-/// The largest settings file that is read, in bytes.
-const MAX_SETTINGS_BYTES: u64 = 1 << 20;
-
 /// Inputs of the findings of one server for one root, beside the workspace's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FindingsInputs {
@@ -135,8 +132,14 @@ fn digest_of(
         machine.add_name(&value);
     }
     if reads_scripts(spec) {
-        machine
-            .add(node::state(&located, &canonicalize(locate::prefix(&setup.data, server)).ok()?)?.as_bytes());
+        machine.add(
+            node::state(
+                &setup.workspace,
+                &located,
+                &canonicalize(locate::prefix(&setup.data, server)).ok()?,
+            )?
+            .as_bytes(),
+        );
         // Whether the file system tells cases apart.
         let folder = setup.workspace.root();
         let is_alike = ["PACKAGE.JSON", "TSCONFIG.JSON"].map(|name| folder.join(name).exists());

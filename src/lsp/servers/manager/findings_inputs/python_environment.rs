@@ -7,7 +7,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::MAX_SETTINGS_BYTES;
 use super::python_files::is_custom_module;
 use crate::lsp::servers::manager::launch_inputs::LaunchInputs;
 use crate::lsp::servers::manager::python;
@@ -16,6 +15,8 @@ use crate::platform::canonicalize;
 use crate::platform::paths::ENVIRONMENT_PROGRAMS;
 use crate::workspace::{FileAspect, FileStamp, TreeDigest, Workspace, folder_digest};
 
+/// The largest settings file that is read, in bytes.
+const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 /// Variables that name further folders of Python modules.
 const PYTHON_PATHS: [&str; 2] = ["PYTHONPATH", "MYPYPATH"];
 /// The lines of code in path files that only change how modules are loaded: of setuptools and

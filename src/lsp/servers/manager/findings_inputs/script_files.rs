@@ -22,19 +22,22 @@ const DIRECTIVE: &str = r"(?i)///\s*<(?-u:[^\n])*?\s";
 /// A specifier of a module: the quoted text after a keyword and any comments, or in a comment with a
 /// directive. Some other texts match as well.
 static SPECIFIER: LazyLock<Regex> = LazyLock::new(|| {
-    let quoted = r#"(?:"([^"\n]*)|'([^'\n]*)|`([^`\n]*))"#;
+    let quoted = r#"(?:"((?:\\\r?\n|[^"\n])*)|'((?:\\\r?\n|[^'\n])*)|`([^`\n]*))"#;
     let skipped = r"(?:[\s(?.\u{200b}\u{feff}]|/\*(?s-u:.)*?\*/|//(?s-u:.)*?[\n\r\u{2028}\u{2029}])*";
     let keyword = format!(r"(?-u:\b)(?:from|import|require|module){skipped}");
-    constant(&format!(r"(?:{keyword}|{DIRECTIVE}path\s*=\s*){quoted}|@jsxImportSource\s+([^\s*]+)"))
+    constant(&format!(r"(?:{keyword}|{DIRECTIVE}(?:path|types)\s*=\s*){quoted}|@jsxImportSource\s+([^\s*]+)"))
 });
-/// A directive that looks for types from other folders than the file's.
-static TYPES_FROM_ABOVE: LazyLock<Regex> =
-    LazyLock::new(|| constant(&format!(r#"{DIRECTIVE}types\s*=\s*["'][^"'\n]*\.\."#)));
+/// The name in a directive that looks for types, also in folders of types.
+static TYPES: LazyLock<Regex> =
+    LazyLock::new(|| constant(&format!(r#"{DIRECTIVE}types\s*=\s*["']([^"'\n]*)"#)));
 /// A text in JSON, and a sign if it is a key. Some other texts match as well.
 static JSON_TEXT: LazyLock<Regex> = LazyLock::new(|| constant(r#""([^"\n]*)("\s*:)?|'([^'\n]*)"#));
 /// The paths in `package.json`.
 static PACKAGE_PATH: LazyLock<Regex> =
     LazyLock::new(|| constant(r#""(?:main|types|typings|tsconfig)"\s*:\s*"([^"\n]*)"#));
+/// The paths in `package.json` for versions of TypeScript.
+static TYPES_VERSIONS: LazyLock<Regex> =
+    LazyLock::new(|| constant(r#""typesVersions"\s*:\s*\{(?:[^{}]*\{[^{}]*\})*"#));
 /// Options with paths that are not relative to the file, with links that are not followed, or with
 /// folders that are hidden.
 static ODD_OPTION: LazyLock<Regex> = LazyLock::new(|| {
@@ -45,7 +48,7 @@ static ODD_OPTION: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// An escape for a dot or a slash, or at the end of a line.
 static ODD_ESCAPE: LazyLock<Regex> =
-    LazyLock::new(|| constant(r"(?i)\\(?:x|u00|u\{0*)2[ef]|\\0?5[67]|\\\r?$"));
+    LazyLock::new(|| constant(r"(?i)\\(?:x|u00|u\{0*)2[ef]|\\0?5[67]|\\\r?\n"));
 
 fn constant(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a constant pattern")
@@ -84,7 +87,7 @@ impl ScriptPlaces {
         match name.ends_with(".json") || name.ends_with(".jsonc") {
             true => self.settings_lead_out(&name, &folder, content),
             false => {
-                TYPES_FROM_ABOVE.is_match(content)
+                texts(&TYPES, content).any(|text| self.types_lead_out(text))
                     || texts(&SPECIFIER, content).any(|text| self.module_leads_out(&folder, text))
             }
         }
@@ -92,8 +95,11 @@ impl ScriptPlaces {
 
     /// Returns true if a specifier in a file in `folder` names a file outside.
     fn module_leads_out(&self, folder: &Path, specifier: &str) -> bool {
-        let is_drive = || specifier.get(1..3).is_some_and(|next| [":/", ":\\"].contains(&next));
-        if ODD_ESCAPE.is_match(specifier.as_bytes()) || specifier.starts_with("file:") || is_drive() {
+        let is_drive = specifier.get(1..3).is_some_and(|next| [":/", ":\\"].contains(&next));
+        if ODD_ESCAPE.is_match(specifier.as_bytes())
+            || specifier.starts_with("file:///")
+            || is_drive && is_module(Path::new(specifier))
+        {
             return true;
         }
         let names: Vec<&str> = names_of(specifier).collect();
@@ -101,23 +107,33 @@ impl ScriptPlaces {
             return true;
         }
         if specifier.starts_with(['.', '/', '\\']) {
-            return self.leads_out(folder, specifier);
+            return self.outside(folder, specifier).is_some_and(|path| self.has(&path) || is_module(&path));
         }
         // A mapping of paths may put it anywhere; a classic resolution looks for it in all folders above.
-        names.contains(&"..")
+        let is_code = specifier.contains(['=', ';', '*', '{', '}', '<', '>', ',', '"', '\'']);
+        !is_code && names.contains(&"..")
             || names.first().is_some_and(|first| self.names.contains(stem(first)))
                 && self.above.iter().any(|folder| is_there(&folder.join(names.join("/")), is_script))
+    }
+
+    /// Returns true if a relative name of types leads out of a folder of types.
+    fn types_lead_out(&self, name: &str) -> bool {
+        let folders = [self.root.clone(), self.root.join("node_modules/@types")];
+        name.starts_with('.') && folders.iter().any(|folder| self.module_leads_out(folder, name))
     }
 
     /// Returns true if the settings in a file of JSON in `folder` name something outside.
     fn settings_lead_out(&self, name: &str, folder: &Path, content: &[u8]) -> bool {
         let has = |key: &[u8]| memchr::memmem::find(content, key).is_some();
-        if name == "package.json" && !has(b"\"typesVersions\"") {
-            return texts(&PACKAGE_PATH, content).any(|text| self.leads_out(folder, text));
+        if name == "package.json" {
+            let versions = TYPES_VERSIONS.find_iter(content);
+            let mut texts = texts(&PACKAGE_PATH, content)
+                .chain(versions.flat_map(|found| texts(&JSON_TEXT, found.as_bytes())));
+            return texts.any(|text| self.leads_out(folder, text));
         }
         let is_configuration = name.starts_with("tsconfig") || name.starts_with("jsconfig");
-        if !is_configuration && name != "package.json" && !has(b"\"compilerOptions\"") && !has(b"\"extends\"")
-        {
+        let may_be_extended = || has(b"\"extends\"") && !folder.iter().any(|name| name == "node_modules");
+        if !is_configuration && !has(b"\"compilerOptions\"") && !may_be_extended() {
             return false;
         }
         // Paths may also be relative to the folder of other settings.
@@ -131,15 +147,22 @@ impl ScriptPlaces {
             })
     }
 
-    /// Returns true if the path `text`, relative to `folder`, leads out to something that exists, or
-    /// out and back in.
+    /// Returns true if settings in `folder` name something outside that exists.
     fn leads_out(&self, folder: &Path, text: &str) -> bool {
-        // Settings of other tools name the root of a monorepo so.
-        if text.starts_with("//") {
-            return false;
-        }
-        let mut path = if text.starts_with(['/', '\\']) { PathBuf::from("/") } else { folder.to_owned() };
-        let mut is_outside = text.starts_with(['/', '\\']);
+        // Settings of other tools name the root of a monorepo by two slashes.
+        !text.starts_with("//")
+            && self.outside(folder, text).is_some_and(|path| self.has(&path) || is_there(&path, |_| true))
+    }
+
+    fn has(&self, path: &Path) -> bool {
+        path.starts_with(&self.root)
+    }
+
+    /// The place of the path `text`, relative to `folder`, if it leads out, be it out and back in.
+    fn outside(&self, folder: &Path, text: &str) -> Option<PathBuf> {
+        let is_absolute = text.starts_with(['/', '\\']);
+        let mut path = if is_absolute { PathBuf::from("/") } else { folder.to_owned() };
+        let mut is_outside = is_absolute;
         for name in names_of(text) {
             match name {
                 ".." => _ = path.pop(),
@@ -149,9 +172,9 @@ impl ScriptPlaces {
                 }
                 name => path.push(name),
             }
-            is_outside |= !path.starts_with(&self.root);
+            is_outside |= !self.has(&path);
         }
-        is_outside && (path.starts_with(&self.root) || is_there(&path, |_| true))
+        is_outside.then_some(path)
     }
 }
 
@@ -213,6 +236,12 @@ fn is_there(path: &Path, counts: impl Fn(&Path) -> bool) -> bool {
     fs::read_dir(folder).into_iter().flatten().flatten().any(is_alike)
 }
 
+/// Returns true if a module without extension, or that of a folder, may lie at `path`.
+fn is_module(path: &Path) -> bool {
+    path.parent().is_some() && is_there(path, is_script)
+        || ["index", "package"].iter().any(|name| is_there(&path.join(name), is_script))
+}
+
 /// Returns true if a path of settings leads to files that do not count, other than those that are
 /// written.
 fn is_read_in_cache(text: &str) -> bool {
@@ -237,9 +266,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(folder.path()).unwrap().join("above/root");
         fs::create_dir_all(&root).unwrap();
-        for name in
-            ["out.d.ts", "classic.ts", "lib/deep.ts", "README.md", "tsconfig.base.json", "types/a.d.ts"]
-        {
+        for name in [
+            "out.d.ts",
+            "classic.ts",
+            "lib/deep.ts",
+            "README.md",
+            "tsconfig.base.json",
+            "types/a.d.ts",
+            "pack/package.json",
+        ] {
             let path = root.with_file_name(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "").unwrap();
@@ -261,14 +296,17 @@ mod tests {
             ("a.ts", "type X = import(`../out`).X"),
             ("a.ts", "import(/* webpackChunkName: \"x\" */ // y's\n '../out')"),
             ("a.ts", "import x = require ( \"../out\" )"),
-            ("a.js", "const x = require?.('..')"),
+            ("a.js", "const x = require?.('../pack')"),
             ("a.js", "/** @import {X} from '../out' */"),
             ("a.js", "/* from 'a */ require('../out')"),
+            ("a.js", "require('../lib/../out')"),
             ("a.js", "// it's\rrequire('..\\/out')"),
             ("a.js", "require('\\x2e\\u002e/out')"),
             ("in/a.d.ts", "declare module '../../out' {}"),
             ("a.ts", "/// <reference path = '../out.d.ts' />"),
             ("a.ts", "/// <reference types='../types/a' />"),
+            ("in/deep/a.ts", "/// <reference types='../../../types/a' />"),
+            ("a.ts", "import '../\\\nout'"),
             ("a.tsx", "/** @jsxImportSource ../out */"),
             ("a.ts", &format!("import x from '{outside}'")),
             ("a.ts", "import x from '@/../x'"),
@@ -288,9 +326,10 @@ mod tests {
             ("a.ts", "import x from 'README'; import y from 'lib'; import y from 'lib/other'"),
             ("a.tsx", "import logo from '/not-here.svg'; import 'node:fs/promises'"),
             ("in/a.ts", "import x from '../out'; import y from '..'"),
-            ("a.ts", "const path = '/', types = '..'"),
+            ("a.ts", "import x from '/'; import y from '../..'; const path = '/', types = '..'"),
             ("a.ts", "path.join(__dirname, '../out'); // See ../out"),
-            ("a.ts", "const text = `from '\\n' to`"),
+            ("a.ts", "const text = `from '\\n' to`; import '**/..'; import 'file://'; import 'C:\\x'"),
+            ("node_modules/flatted/a.ts", "/// <reference types='../own/a' />; \"from \\\"\\\\\""),
         ] {
             assert!(!leads(path, text), "{path}: {text}");
         }
@@ -323,8 +362,7 @@ mod tests {
         ] {
             assert!(leads(path, text), "{path}: {text}");
         }
-        let base =
-            "{\"extends\": \"../tsconfig.own.json\", \"include\": [\"../b/**/*\", \"${configDir}/src\"],
+        let base = "{\"extends\": \"../own.json\", \"include\": [\"../b/**/*\", \"${configDir}/src\"],
             // ../../out
             \"references\": [{\"path\": \"../b\"}], \"compilerOptions\": {\"paths\": {\"/*\": [\"../b/*\"],},
             \"tsBuildInfoFile\": \"../node_modules/.tmp/a.tsbuildinfo\", \"types\": [\"node\"],
