@@ -369,7 +369,7 @@ fn earlier_tree_of_a_comparison_is_checked_from_the_store() {
             break;
         }
     }
-    project.write("shop/use.py", &format!("{USER}y: int = total(\"4\")\n"));
+    project.write("shop/use.py", format!("{USER}y: int = total(\"4\")\n"));
     let (findings, started) = compare(&[]);
     let (anew, started_anew) = compare(&["--no-store"]);
     assert!(String::from_utf8_lossy(&findings).contains("shop/use.py:4"));
@@ -407,11 +407,17 @@ const STATES: [(&str, &[&str]); 9] = [
     (".venv/pyvenv.cfg", &[VENV, "home = /usr/bin\nversion = 3.12.1\n"]),
 ];
 
-/// After each random edit, many of which undo the last one, compares the store's answer with those
+/// Files with the texts, or the targets of links, that an edit may give them.
+type FileStates<'a> = &'a [(&'static str, &'a [&'a str])];
+
+/// The most edits that are not yet undone: states that occurred before come again.
+const MAX_EDITS_TO_UNDO: usize = 3;
+
+/// After each random edit, half of which undo an earlier one, compares the store's answer with those
 /// of fresh servers.
 async fn soak(
     servers: &'static [&'static str],
-    (project, states): (fn() -> Project, &[(&'static str, &[&str])]),
+    (project, states): (fn() -> Project, FileStates<'_>),
     steps: usize,
     seed: u64,
 ) {
@@ -433,13 +439,13 @@ async fn soak(
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (random >> 33) as usize % below
     };
-    let (mut stored, mut edits, mut last) = (0, 0, None);
+    let (mut stored, mut edits, mut to_undo) = (0, 0, Vec::new());
     for step in 0..steps {
+        let goes_back = next(2) == 0 || to_undo.len() == MAX_EDITS_TO_UNDO;
         let (file, texts) = states[next(states.len())];
-        let (file, text) = match last.take().filter(|_| next(2) == 0) {
-            Some(before) => before,
-            None => (file, texts[next(texts.len())].to_owned()),
-        };
+        let earlier = to_undo.pop_if(|_| goes_back);
+        let is_new = earlier.is_none();
+        let (file, text) = earlier.unwrap_or_else(|| (file, texts[next(texts.len())].to_owned()));
         let path = project.path(file);
         let before = match fs::read_link(&path) {
             Ok(target) => format!("-> {}", target.display()),
@@ -448,7 +454,9 @@ async fn soak(
         if before == text {
             continue;
         }
-        last = Some((file, before));
+        if is_new {
+            to_undo.push((file, before));
+        }
         let _none = fs::remove_file(&path);
         match (text.as_str(), text.strip_prefix("-> ")) {
             ("", _) => {}

@@ -263,6 +263,6 @@ const STATES: [(&str, &[&str]); 14] = [
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "minutes: just store-soak"]
 async fn stored_checks_of_typescript_equal_those_of_fresh_servers_after_random_edits() {
-    let (steps, seed) = (400, 20_261_130);
+    let (steps, seed) = (300, 20_261_130);
     soak(&SERVERS, (web, &STATES), steps, seed).await;
 }
