@@ -1,7 +1,5 @@
 //! The answer store: checks of equal trees are answered without a server, and all others are not.
 
-mod scripts;
-
 use std::fs;
 use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt, symlink};

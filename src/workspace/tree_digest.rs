@@ -13,29 +13,13 @@ use super::{FileStamp, ReadError, Workspace};
 use crate::platform::{OsStrExt, canonicalize, is_program};
 use crate::text::{PartsHash, PartsHasher};
 
-/// The largest file outside of the workspace whose content counts, in bytes; of a larger one the
-/// size and the time of change do.
+/// The largest file whose content counts, in bytes; of a larger one the size and the time of change
+/// do.
 const MAX_CONTENT_BYTES: u64 = 4 << 20;
 /// The most files and folders of a tree that has a digest.
 const MAX_ENTRIES: usize = 200_000;
 /// The file that marks a folder as a cache, which programs do not read.
 pub(super) const CACHE_MARK: &str = "CACHEDIR.TAG";
-/// Folders and files that tools write while they run, and that hold no sources of others.
-pub(crate) const TOOL_ENTRIES: [&str; 13] = [
-    "__pycache__",
-    ".bin",
-    ".cache",
-    ".modules.yaml",
-    ".package-lock.json",
-    ".parcel-cache",
-    ".pnpm-workspace-state-v1.json",
-    ".pnpm-workspace-state.json",
-    ".tmp",
-    ".turbo",
-    ".vite",
-    ".vite-temp",
-    ".vitest",
-];
 
 /// A digest of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,20 +33,19 @@ pub(crate) struct TreeDigest {
 
 impl Workspace {
     /// Returns a digest of the workspace: its folders, and the paths, contents and executable bits
-    /// of the files for which `counts` returns the largest size, hidden and ignored ones included; of
-    /// larger ones the size and the time of change count. It is given the relative path, and whether
-    /// that lies in a folder of installed packages or build output: there the paths of other files
-    /// count as well. Of a link the target counts as well.
+    /// of the files for which `counts` holds, hidden and ignored ones included. It is given the
+    /// relative path, and whether that lies in a folder of installed packages or build output: there
+    /// the paths of other files count as well.
     ///
     /// Stores of version control and those of the `environments` (absolute, no links) that have a
-    /// usual name do not count, and in caches only files for which `counts` returns a size. `None` if the
+    /// usual name do not count, and in caches only files for which `counts` holds. `None` if the
     /// tree is too large or not read by `until`, a link leads to another folder or out of the
     /// workspace, a file cannot be read, or `is_whole` fails for the path and the content of one
     /// (`None` if it is large): that file leads out.
     pub(crate) fn tree_digest(
         &self,
         environments: &[PathBuf],
-        counts: impl Fn(&Path, bool) -> Option<u64> + Sync,
+        counts: impl Fn(&Path, bool) -> bool + Sync,
         is_whole: impl Fn(&Path, Option<&[u8]>) -> bool + Sync,
         until: Instant,
     ) -> Option<TreeDigest> {
@@ -71,7 +54,7 @@ impl Workspace {
         let digest_of = |entry: &DirEntry, relative: &Path| {
             let (path, kind) = (entry.path(), entry.file_type()?);
             let in_cache = self.is_in_cache(relative);
-            if in_cache && (kind.is_dir() || counts(relative, true).is_none()) {
+            if in_cache && (kind.is_dir() || !counts(relative, true)) {
                 return Some(None);
             }
             let is_built = in_cache || self.is_built(relative);
@@ -83,30 +66,21 @@ impl Workspace {
             if path.is_dir() {
                 // A module reached by a link has other modules above it. Installed packages may
                 // consist of links; their files count at the target.
-                let content = self.target_hash(path).filter(|_| is_built)?;
+                let target = canonicalize(path).ok().filter(|_| is_built)?;
+                let content = hash_of(target.strip_prefix(self.root()).ok()?.as_os_str().as_bytes());
                 return Some(Some(EntryDigest { content, ..EntryDigest::default() }));
             }
             // The file `.git` of a worktree names its repository.
             let is_file = path.is_file() && !relative.ends_with(".git");
             // The interpreters of an environment are links out of it, and no modules.
             let is_program_link = is_built && kind.is_symlink() && relative.extension().is_none();
-            let limit = counts(relative, is_built).filter(|_| is_file && !is_program_link);
-            let Some(limit) = limit else { return Some((is_file && is_built).then(EntryDigest::default)) };
-            let mut digest = content_digest((path, relative), self.read_rules(relative, limit), &is_whole)?;
-            if kind.is_symlink() {
-                digest.content = hash_of(&[digest.content, self.target_hash(path)?].concat());
+            if !is_file || is_program_link || !counts(relative, is_built) {
+                return Some((is_file && is_built).then(EntryDigest::default));
             }
-            Some(Some(digest))
+            content_digest((path, relative), self.read_rules(relative, MAX_CONTENT_BYTES), &is_whole)
+                .map(Some)
         };
         digest_below(self.root(), false, is_left_out, digest_of, until)
-    }
-
-    /// The hash of the relative path to which a link leads; `None` if files there do not count.
-    fn target_hash(&self, link: &Path) -> Option<PartsHash> {
-        let target = canonicalize(link).ok()?;
-        let counts = !target.ancestors().take_while(|folder| *folder != self.root()).any(is_store);
-        let target = target.strip_prefix(self.root()).ok().filter(|_| counts)?;
-        Some(hash_of(target.as_os_str().as_bytes()))
     }
 
     /// Returns true if `relative` lies in a folder of installed packages or build output, or a cache.
@@ -130,10 +104,10 @@ fn is_apart(path: &Path, environments: &[PathBuf]) -> bool {
     is_store(path) || is_generated_folder(path) && is_environment()
 }
 
-/// Returns true for a cache: of bytecode or of a tool, or a hidden folder with a mark.
+/// Returns true for the folder of a cache: of bytecode, or a hidden one.
 fn is_cache(path: &Path) -> bool {
     let is_hidden = path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."));
-    TOOL_ENTRIES.iter().any(|name| path.ends_with(name)) || is_hidden && path.join(CACHE_MARK).is_file()
+    path.ends_with("__pycache__") || is_hidden && path.join(CACHE_MARK).is_file()
 }
 
 /// The digests of one entry of a tree.
@@ -268,10 +242,7 @@ fn digest_below(
                     WalkState::Continue
                 }
                 Some(None) => WalkState::Continue,
-                None => {
-                    tracing::debug!("a tree has no digest because of {}", relative.display());
-                    quit()
-                }
+                None => quit(),
             }
         })
     });
@@ -368,8 +339,7 @@ mod tests {
                 content(root, &path, found);
             } else if let Some(text) = fs::read_to_string(&path).ok().filter(|_| is_python) {
                 let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o111;
-                let target = kind.is_symlink().then(|| canonicalize(&path).unwrap());
-                found.insert(relative, format!("{text} {} {target:?}", mode != 0));
+                found.insert(relative, format!("{text} {}", mode != 0));
             }
         }
     }
@@ -381,7 +351,7 @@ mod tests {
         let (workspace, built) = (Workspace::open(&root).unwrap(), root.join("node_modules/one"));
         let digest = || {
             let until = Instant::now() + Duration::from_secs(60);
-            workspace.tree_digest(&[], |_, _| None, |_, _| true, until).unwrap().content
+            workspace.tree_digest(&[], |_, _| false, |_, _| true, until).unwrap().content
         };
         fs::create_dir_all(&built).unwrap();
         let first = digest();
@@ -402,7 +372,7 @@ mod tests {
             let mut known: BTreeMap<PartsHash, BTreeMap<PathBuf, String>> = BTreeMap::new();
             for change in &changes {
                 apply(&root, change);
-                let counts = |path: &Path, _: bool| (path.extension()? == "py").then_some(MAX_CONTENT_BYTES);
+                let counts = |path: &Path, _: bool| path.extension().is_some_and(|extension| extension == "py");
                 let digest = workspace.tree_digest(&[], counts, |_, _| true, Instant::now() + Duration::from_secs(60));
                 let digest = digest.expect("nothing leads out of the tree").content;
                 let mut read = BTreeMap::new();
@@ -423,8 +393,7 @@ mod tests {
 
     fn digest(root: &Path, environments: &[PathBuf]) -> Option<TreeDigest> {
         let counts = |path: &Path, is_built: bool| {
-            let counts = !is_built || path.extension().is_some_and(|extension| extension == "py");
-            counts.then_some(MAX_CONTENT_BYTES)
+            !is_built || path.extension().is_some_and(|extension| extension == "py")
         };
         let until = Instant::now() + Duration::from_secs(60);
         Workspace::open(root).unwrap().tree_digest(environments, counts, |_, _| true, until)

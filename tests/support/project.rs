@@ -1,7 +1,7 @@
 //! A project in a temporary folder, with a user's own folders.
 
 use std::fs::{self, DirBuilder};
-use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -262,15 +262,13 @@ impl Drop for ProjectFolder {
     }
 }
 
-/// Copies the files in a folder and its subfolders into another, and links to folders as links.
+/// Copies the files in a folder and its subfolders into another.
 pub fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder");
     for entry in fs::read_dir(from).expect("a folder").map(|entry| entry.expect("an entry")) {
         let target = to.join(entry.file_name());
         if entry.file_type().expect("a kind").is_dir() {
             copy_folder(&entry.path(), &target);
-        } else if entry.path().is_dir() {
-            symlink(fs::read_link(entry.path()).expect("a link"), target).expect("a link");
         } else {
             fs::copy(entry.path(), target).expect("a copy");
         }

@@ -32,7 +32,7 @@ const SHARED_TIMEOUT: Duration = Duration::from_millis(300);
 /// The longest time for the digests before a check, and again after it.
 const DIGEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// The same before a check that stores by default, and per checked file in addition.
-const DEFAULT_DIGEST_TIMEOUTS: [Duration; 2] = [Duration::from_secs(1), Duration::from_millis(2)];
+const DEFAULT_DIGEST_TIMEOUTS: [Duration; 2] = [Duration::from_secs(2), Duration::from_millis(2)];
 /// The longest time for the digests before an exchange with the shared store.
 const EXCHANGE_DIGEST_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -339,7 +339,7 @@ async fn report_key(
     let tree = tokio::task::spawn_blocking(move || {
         let keys = servers.iter().map(|(server, _)| server.as_str());
         let rules = TreeRules::new(context.catalogue(), keys, context.workspace.root());
-        let counts = |path: &Path, is_built: bool| rules.content_limit(path, is_built);
+        let counts = |path: &Path, is_built: bool| rules.counts(path, is_built);
         let is_whole = |path: &Path, content: Option<&[u8]>| !rules.leads_elsewhere(path, content);
         // The name of a package is that of its folder, after those of the packages above it.
         let packages = context.workspace.root().ancestors();

@@ -88,14 +88,13 @@ impl HiddenDefinitions {
     }
 }
 
-/// The names whose documentation servers show for the definition at `position` as well: the other
-/// name in an assignment of one name to another, and the bases of its class.
+/// The names whose documentation or values servers show for the definition at `position` as well:
+/// all of an assignment, and the bases of its class.
 fn documenting_names(buffer: &Buffer, position: Position) -> Vec<Position> {
     let line = |number: u32| buffer.line(number).unwrap_or_default().to_string();
     let names = |number: u32| identifiers_on_line(buffer, number).into_iter().map(|name| name.range.start);
     let text = line(position.line);
-    let is_path = |value: &str| value.chars().all(|c| c.is_alphanumeric() || "_.:$; ".contains(c));
-    let assigned = text.split_once('=').filter(|(_, value)| is_path(value.trim()));
+    let of_assignment = if text.contains('=') { names_around(buffer, position) } else { Vec::new() };
     let indent = |text: &str| text.len() - text.trim_start().len();
     let mut above = (position.line.saturating_sub(MAX_CLASS_LINES)..position.line).rev();
     let header = above.find(|number| {
@@ -104,7 +103,7 @@ fn documenting_names(buffer: &Buffer, position: Position) -> Vec<Position> {
     });
     let is_class = |number: &u32| line(*number).split_whitespace().any(|word| CLASS_WORDS.contains(&word));
     let of_class = header.into_iter().chain([position.line]).filter(is_class).flat_map(names);
-    assigned.into_iter().flat_map(|_| names(position.line)).chain(of_class).collect()
+    of_assignment.into_iter().chain(of_class).collect()
 }
 
 /// The names in the statement around `place`.
@@ -164,7 +163,8 @@ mod tests {
         for (text, expected) in [
             ("|w = y\n", "w y"),
             ("const |w: T = hard.y;\n", "const w T hard y"),
-            ("|w = make(y)\n", ""),
+            ("|w = make(y)\n", "w make y"),
+            ("u, |w = (y), [z]\n", "u w y z"),
             ("class A(Hard):\n    x = 1\n\n    def |m(self):\n", "class A Hard"),
             ("class A extends Hard {\n  |m() {}\n}\n", "class A extends Hard"),
             ("class |A(Hard):\n", "class A Hard"),

@@ -22,6 +22,8 @@ impl Session {
         let own = file.ancestors().skip(1).map(|folder| (folder.join(&rule.file), folder));
         let (settings, _) = own.chain([(of_user, Path::new(""))]).find(|(settings, folder)| {
             let text = Workspace::read_outside(settings, MAX_SETTINGS_BYTES).unwrap_or_default();
+            let lines: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with('#')).collect();
+            let text = lines.join("\n");
             let relative = file.strip_prefix(folder).unwrap_or(&file).to_string_lossy();
             text.split("\n---").any(|part| rule.suppresses(part, &relative))
         })?;

@@ -1,10 +1,8 @@
 //! The inputs of a server's findings outside the workspace's files. Stored findings are keyed by
 //! them, and by the files of the workspace that [`tree_rules`] selects.
 
-mod node;
 mod python_environment;
 mod python_files;
-mod script_files;
 pub(crate) mod tree_rules;
 
 use std::collections::BTreeSet;
@@ -40,8 +38,7 @@ pub(crate) struct FindingsInputs {
     /// True if `digest` is the same on another machine: the installation is that of locks, whose
     /// packages have hashes.
     pub(crate) is_portable: bool,
-    /// A folder beside the workspace whose files are part of the digest, its links followed: the
-    /// Python environment, or the installation of a server that has declarations of its own.
+    /// The folder of the Python environment, its links followed, whose files are part of the digest.
     pub(crate) environment: Option<PathBuf>,
 }
 
@@ -85,13 +82,7 @@ impl Manager {
             ),
             false => None,
         };
-        let environment = match &libraries {
-            Some(python) => Some(python.environment.clone()),
-            None if reads_scripts(spec) => {
-                Some(canonicalize(locate::current_installation(&setup.data, server)).ok()?)
-            }
-            None => None,
-        };
+        let environment = libraries.as_ref().map(|python| python.environment.clone());
         let (shared, server, root) = (self.shared.clone(), server.to_owned(), root.clone());
         let digest = tokio::task::spawn_blocking(move || {
             digest_of(&shared.setup, (&server, &root), &inputs, libraries, until)
@@ -131,20 +122,6 @@ fn digest_of(
         machine.add_name(&name);
         machine.add_name(&value);
     }
-    if reads_scripts(spec) {
-        machine.add(
-            node::state(
-                &setup.workspace,
-                &located,
-                &canonicalize(locate::prefix(&setup.data, server)).ok()?,
-            )?
-            .as_bytes(),
-        );
-        // Whether the file system tells cases apart.
-        let folder = setup.workspace.root();
-        let is_alike = ["PACKAGE.JSON", "TSCONFIG.JSON"].map(|name| folder.join(name).exists());
-        hasher.add(&is_alike.map(u8::from));
-    }
     if spec.ignores_root_name != Some(true) {
         hasher.add_name(setup.workspace.root().file_name()?);
     }
@@ -170,13 +147,9 @@ fn digest_of(
     Some((digest, machine.finish(), locks.is_some()))
 }
 
-/// Returns true for a server of JavaScript or TypeScript.
-fn reads_scripts(spec: &ServerSpec) -> bool {
-    spec.languages.iter().any(|language| language == "typescript" || language == "javascript")
-}
-
-/// The value of a variable as far as it changes findings; `None` if it does not. It names the
-/// environment, or is one that the interpreters of Python and JavaScript read.
+/// The value of a variable as far as it changes the findings of checkers of Python; `None` if it
+/// does not. It names the environment, or is one that the interpreters of Python and JavaScript
+/// read.
 fn findings_variable(name: &OsStr, value: &OsStr, environment: Option<&Path>) -> Option<OsString> {
     let name = name.to_string_lossy();
     let is_read = |prefix: &str| name.starts_with(prefix);
@@ -196,15 +169,14 @@ fn installation_digest(prefix: &Path, located: &LocatedProgram, until: Instant) 
     is_ours.then(|| folder_digest(&prefix, |_| false, |_| Some(FileAspect::SizeAndTime), until))?
 }
 
-/// Returns true if the user, or a folder above the workspace, has settings or packages for a server.
+/// Returns true if the user, or a folder above the workspace, has settings for a server.
 fn has_outer_settings(setup: &ManagerSetup, spec: &ServerSpec) -> Option<bool> {
     let names: BTreeSet<&str> = spec.configuration_files().collect();
-    let above = || setup.workspace.root().ancestors().skip(1);
+    let mut above = setup.workspace.root().ancestors().skip(1);
     let (home, xdg) = (etcetera::home_dir().ok()?, etcetera::base_strategy::Xdg::new().ok()?.config_dir());
     let file = |path: &String| path.strip_prefix(".config/").map_or(home.join(path), |path| xdg.join(path));
     Some(
-        above().any(|folder| names.iter().any(|name| folder.join(name).is_file()))
-            || above().any(|folder| spec.packages_in.iter().any(|name| folder.join(name).exists()))
+        above.any(|folder| names.iter().any(|name| folder.join(name).is_file()))
             || spec.reads_outside.iter().flatten().any(|path| file(path).symlink_metadata().is_ok()),
     )
 }

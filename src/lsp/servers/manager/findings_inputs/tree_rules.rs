@@ -2,27 +2,19 @@
 
 use std::path::Path;
 
-use super::script_files::ScriptPlaces;
-use super::{python_files, reads_scripts, script_files};
+use super::python_files;
 use crate::config::Catalogue;
 use crate::config::spec::ServerSpec;
 
 /// The languages in which settings of tools are written. Files of other languages than these and
 /// the servers' own are not read by them.
 const SETTINGS_LANGUAGES: [&str; 4] = ["json", "jsonc", "toml", "yaml"];
-/// The largest module whose content counts, in bytes.
-const MAX_MODULE_BYTES: u64 = 64 << 20;
-/// The largest other file whose content counts, in bytes; of a larger one the size and the time of
-/// change do.
-const MAX_OTHER_BYTES: u64 = 4 << 20;
 
 /// Decides which files of a workspace count for servers, by relative path.
 pub(crate) struct TreeRules<'a> {
     catalogue: &'a Catalogue,
     servers: Vec<&'a ServerSpec>,
     root: &'a Path,
-    /// The places of modules of JavaScript and TypeScript, if that is what the servers read.
-    scripts: Option<ScriptPlaces>,
 }
 
 impl<'a> TreeRules<'a> {
@@ -32,9 +24,8 @@ impl<'a> TreeRules<'a> {
         servers: impl Iterator<Item = &'s str>,
         root: &'a Path,
     ) -> Self {
-        let servers: Vec<_> = servers.filter_map(|server| catalogue.servers.get(server)).collect();
-        let reads_scripts = servers.iter().any(|spec| reads_scripts(spec));
-        Self { catalogue, servers, root, scripts: reads_scripts.then(|| ScriptPlaces::new(root)) }
+        let servers = servers.filter_map(|server| catalogue.servers.get(server)).collect();
+        Self { catalogue, servers, root }
     }
 
     fn is_own(&self, language: &str) -> bool {
@@ -51,21 +42,15 @@ impl<'a> TreeRules<'a> {
         self.servers.iter().any(|spec| spec.is_configuration_file(name))
     }
 
-    /// Returns the size up to which the content of a file counts; `None` if it does not count at all.
-    /// `is_built`: it lies in a folder of packages or build output.
-    pub(crate) fn content_limit(&self, path: &Path, is_built: bool) -> Option<u64> {
-        let name = path.file_name()?.to_string_lossy();
-        let is_module = self.is_module(&name);
+    /// Returns true if the content of a file counts. `is_built`: it lies in a folder of packages or
+    /// build output.
+    pub(crate) fn counts(&self, path: &Path, is_built: bool) -> bool {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
         let is_read = |language: &str| SETTINGS_LANGUAGES.contains(&language) || self.is_own(language);
-        let language = || self.catalogue.language_of(&name, None);
-        let counts = match (&self.scripts, is_built) {
-            (Some(_), true) => script_files::is_read_among_packages(path),
-            (None, true) => is_module,
-            (Some(_), false) => is_module || language().is_some_and(is_read) || self.is_settings(&name),
-            (None, false) => language().is_none_or(is_read) || self.is_settings(&name),
-        };
-        let is_large = is_module || is_built;
-        counts.then_some(if is_large { MAX_MODULE_BYTES } else { MAX_OTHER_BYTES })
+        match is_built {
+            true => self.is_module(&name),
+            false => self.catalogue.language_of(&name, None).is_none_or(is_read) || self.is_settings(&name),
+        }
     }
 
     /// Returns true if a file that counts leads servers to files elsewhere: settings by their values,
@@ -73,12 +58,8 @@ impl<'a> TreeRules<'a> {
     pub(crate) fn leads_elsewhere(&self, path: &Path, content: Option<&[u8]>) -> bool {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let (is_settings, is_module) = (self.is_settings(&name), self.is_module(&name));
-        match (content, &self.scripts) {
-            (None, _) => is_settings || is_module,
-            (Some(content), Some(scripts)) => scripts.leads_elsewhere(path, content),
-            (Some(content), None) => {
-                python_files::leads_elsewhere((self.root, path), content, is_settings, is_module)
-            }
-        }
+        content.map_or(is_settings || is_module, |content| {
+            python_files::leads_elsewhere((self.root, path), content, is_settings, is_module)
+        })
     }
 }
