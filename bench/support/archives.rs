@@ -44,7 +44,11 @@ pub fn unpack(archive: &Path, project: &Path) -> Result<()> {
     if archive.extension().is_some_and(|is| is == "whl") {
         run(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(archive).arg(project))?;
     } else {
-        run(Command::new("tar").args(["--strip-components=1", "-xf"]).arg(archive).arg("-C").arg(project))?;
+        run(Command::new("tar")
+            .args(["--no-same-owner", "--strip-components=1", "-xf"])
+            .arg(archive)
+            .arg("-C")
+            .arg(project))?;
     }
     for entry in fs::read_dir(project)? {
         let path = entry?.path();
