@@ -394,8 +394,7 @@ async fn reports_of_slow_server_are_stored_by_default() {
     assert_eq!(stored_check(&project, &["pyright"], project.root()).await, first);
 }
 
-/// The texts, and the targets of links, that a random edit gives each file; an empty text stands for
-/// a missing file.
+/// The texts that a random edit gives each file; an empty text stands for a missing file.
 const STATES: [(&str, &[&str]); 9] = [
     ("shop/cart.py", &[CART, "def total(n: str) -> str:\n    return n\n", "total: int = 3\n"]),
     ("shop/use.py", &[USER, "import made\nimport lib\n\nx: str = made.VERSION\n", ""]),
@@ -415,21 +414,13 @@ const STATES: [(&str, &[&str]); 9] = [
     (".venv/pyvenv.cfg", &[VENV, "home = /usr/bin\nversion = 3.12.1\n"]),
 ];
 
-/// Files with the texts, or the targets of links, that an edit may give them.
-type FileStates<'a> = &'a [(&'static str, &'a [&'a str])];
-
 /// The most edits that are not yet undone: states that occurred before come again.
 const MAX_EDITS_TO_UNDO: usize = 3;
 
 /// After each random edit, half of which undo an earlier one, compares the store's answer with those
 /// of fresh servers.
-async fn soak(
-    servers: &'static [&'static str],
-    (project, states): (fn() -> Project, FileStates<'_>),
-    steps: usize,
-    seed: u64,
-) {
-    let (project, anew) = (project(), Project::new([]));
+async fn soak(servers: &'static [&'static str], steps: usize, seed: u64) {
+    let (project, anew) = (shop(), Project::new([]));
     anew.write_settings("answer-store = false\n");
     let check = async |settings: &Project| {
         let shop = settings.opening().servers(servers).workspace(project.root()).open();
@@ -446,26 +437,20 @@ async fn soak(
     let (mut stored, mut edits, mut to_undo) = (0, 0, Vec::new());
     for step in 0..steps {
         let goes_back = next(2) == 0 || to_undo.len() == MAX_EDITS_TO_UNDO;
-        let (file, texts) = states[next(states.len())];
+        let (file, texts) = STATES[next(STATES.len())];
         let earlier = to_undo.pop_if(|_| goes_back);
         let is_new = earlier.is_none();
         let (file, text) = earlier.unwrap_or_else(|| (file, texts[next(texts.len())].to_owned()));
-        let path = project.path(file);
-        let before = match fs::read_link(&path) {
-            Ok(target) => format!("-> {}", target.display()),
-            Err(_) => fs::read_to_string(&path).unwrap_or_default(),
-        };
+        let before = fs::read_to_string(project.path(file)).unwrap_or_default();
         if before == text {
             continue;
         }
         if is_new {
             to_undo.push((file, before));
         }
-        let _none = fs::remove_file(&path);
-        match (text.as_str(), text.strip_prefix("-> ")) {
-            ("", _) => {}
-            (_, Some(target)) => symlink(target, &path).unwrap(),
-            (text, None) => project.write(file, text),
+        match text.as_str() {
+            "" => _ = fs::remove_file(project.path(file)),
+            text => project.write(file, text),
         }
         edits += 1;
         let (findings, is_stored) = check(&project).await;
@@ -487,8 +472,8 @@ async fn soak(
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "minutes: just store-soak"]
 async fn stored_checks_equal_those_of_fresh_servers_after_random_edits() {
-    soak(&["ty", "ruff"], (shop, &STATES), 300, 20_261_128).await;
-    soak(&["pyright"], (shop, &STATES), 100, 2).await;
-    soak(&["basedpyright"], (shop, &STATES), 100, 3).await;
-    soak(&["pylsp"], (shop, &STATES), 100, 4).await;
+    soak(&["ty", "ruff"], 300, 20_261_128).await;
+    soak(&["pyright"], 100, 2).await;
+    soak(&["basedpyright"], 100, 3).await;
+    soak(&["pylsp"], 100, 4).await;
 }

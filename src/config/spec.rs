@@ -27,10 +27,9 @@ pub(crate) use membership::MembershipRule;
 pub(crate) use packages::{InstallSpec, Recipe, RequiredProgram};
 #[cfg(test)]
 pub(crate) use rules::IdleSign;
-pub(crate) use rules::SuppressionRule;
 pub(crate) use rules::{
     BackgroundCheckRule, DiagnosticsRule, DiagnosticsSource, FailedCheck, FallsShort, LeftOutFinding,
-    MoveSymbolRule, NotebookRule, ReadinessRule, ReloadRule, SyncRule,
+    MoveSymbolRule, NotebookRule, ReadinessRule, ReloadRule, SuppressionRule, SyncRule,
 };
 pub use untrusted::UntrustedLaunch;
 pub(crate) use untrusted::{FileSign, ShortfallRule, ToolchainProxy};

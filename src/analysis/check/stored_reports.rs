@@ -31,7 +31,8 @@ use crate::workspace::WorkspacePath;
 const SHARED_TIMEOUT: Duration = Duration::from_millis(300);
 /// The longest time for the digests before a check, and again after it.
 const DIGEST_TIMEOUT: Duration = Duration::from_secs(5);
-/// The same before a check that stores by default, and per checked file in addition.
+/// The longest time for the digests before a check that stores by default: at least, and for each
+/// checked file in addition.
 const DEFAULT_DIGEST_TIMEOUTS: [Duration; 2] = [Duration::from_secs(2), Duration::from_millis(2)];
 /// The longest time for the digests before an exchange with the shared store.
 const EXCHANGE_DIGEST_TIMEOUT: Duration = Duration::from_secs(60);
@@ -67,7 +68,7 @@ struct ReportKey {
     shared: Option<PartsHash>,
     /// The states of everything in the name, which reveal reverted changes.
     states: PartsHash,
-    /// Folders beside the workspace that findings may name.
+    /// The folders of the Python environments, which findings may name.
     environments: Vec<PathBuf>,
 }
 

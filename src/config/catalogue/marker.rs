@@ -67,8 +67,7 @@ impl ConfigMarker {
     /// the marker's own file; empty if there is none.
     pub(crate) fn texts_of(&self, workspace: &Workspace, file: &WorkspacePath) -> Vec<String> {
         let read = || {
-            let text = workspace.read_text_up_to(file, MAX_MARKER_FILE_BYTES).ok()?.text;
-            let table = settings_of(&self.file, &text)?;
+            let table = self.settings_in(workspace, file)?;
             let value = self.section.as_ref()?.split('.').try_fold(&table, |at, key| at.get(key))?;
             let one = value.as_str().map(|text| vec![text.to_owned()]);
             one.or_else(|| {
@@ -83,16 +82,18 @@ impl ConfigMarker {
     /// name ends with its first key; empty if there is none.
     pub(crate) fn texts_in_tables(&self, workspace: &Workspace, root: &WorkspacePath) -> Vec<String> {
         let mut found = Vec::new();
-        let text = root.join(&self.file).ok().and_then(|file| {
-            workspace.read_text_up_to(&file, MAX_MARKER_FILE_BYTES).ok().map(|file| file.text)
-        });
-        let settings = text.and_then(|text| settings_of(&self.file, &text));
-        if let (Some(settings), Some((tables, key))) =
-            (settings, self.section.as_ref().and_then(|it| it.split_once('.')))
-        {
-            collect_texts(&settings, (tables, key), MAX_TABLE_DEPTH, &mut found);
+        let settings = root.join(&self.file).ok().and_then(|file| self.settings_in(workspace, &file));
+        let keys = self.section.as_ref().and_then(|section| section.split_once('.'));
+        if let (Some(settings), Some(keys)) = (settings, keys) {
+            collect_texts(&settings, keys, MAX_TABLE_DEPTH, &mut found);
         }
         found
+    }
+
+    /// The settings in `file`, which has the format of the marker's own file.
+    fn settings_in(&self, workspace: &Workspace, file: &WorkspacePath) -> Option<serde_json::Value> {
+        let text = workspace.read_text_up_to(file, MAX_MARKER_FILE_BYTES).ok()?.text;
+        settings_of(&self.file, &text)
     }
 
     /// Returns a hash of its value in `root`; `None` if it is missing.

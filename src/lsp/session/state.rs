@@ -86,9 +86,9 @@ struct SessionStateInner {
     messages: VecDeque<String>,
     /// The first message by which the server objects to the project's configuration.
     complaint: Option<String>,
-    /// The outcome of the last check of each document whose outcome the server reported: `None` for
-    /// success, else the objection by which it explains the failure.
-    check_failures: BTreeMap<WorkspacePath, Option<Option<String>>>,
+    /// The outcome of the last check of each document whose outcome the server reported. A failure
+    /// has the objection by which the server explains it.
+    check_outcomes: BTreeMap<WorkspacePath, Result<(), Option<String>>>,
     /// The first finding in each configuration file to which the server objects, as published last.
     configuration_errors: BTreeMap<WorkspacePath, String>,
     stopping: bool,
@@ -263,8 +263,9 @@ impl SessionState {
     /// outcome of checks and has not succeeded in checking the file.
     pub(crate) fn complaint_about(&self, path: &WorkspacePath) -> (Option<String>, bool) {
         let inner = self.inner.lock();
-        match inner.check_failures.get(path) {
-            Some(failure) => (failure.clone().flatten(), failure.is_some()),
+        match inner.check_outcomes.get(path) {
+            Some(Ok(())) => (None, false),
+            Some(Err(objection)) => (objection.clone(), true),
             None => (inner.complaint.clone(), self.spec.diagnostics.check_status.is_some()),
         }
     }
@@ -399,21 +400,20 @@ impl SessionState {
             }
             _ => {}
         }
-        let path = params["uri"].as_str().and_then(uri::to_path);
-        let path = path.and_then(|path| self.workspace.workspace_path(&path));
+        let path = || self.workspace.workspace_path(&uri::to_path(params["uri"].as_str()?)?);
         if let Some(rule) = &self.spec.diagnostics.check_status
             && rule.method == method
-            && let Some(path) = &path
+            && let Some(path) = path()
         {
-            let outcome = params[&rule.field].to_string();
-            let failure = (outcome != rule.success).then(|| inner.complaint.clone());
-            if failure.is_none() {
+            let value = params[&rule.field].to_string();
+            let outcome = if value == rule.success { Ok(()) } else { Err(inner.complaint.clone()) };
+            if outcome.is_ok() {
                 inner.complaint = None;
             }
-            inner.check_failures.insert(path.clone(), failure);
+            inner.check_outcomes.insert(path, outcome);
         }
         if let Some(sign) = idle
-            && let Some(path) = path
+            && let Some(path) = path()
         {
             let value = params[&sign.field].as_str().unwrap_or_default();
             let done = value.starts_with(sign.value.as_str());

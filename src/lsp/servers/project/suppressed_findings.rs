@@ -46,8 +46,10 @@ impl SuppressionRule {
 
 /// The values of `key` in a text in YAML: one, or those of a list.
 fn values_of(text: &str, key: &str) -> Vec<String> {
-    let pattern = Regex::new(&format!(r#"(?m)(?:^|[{{,])[ \t]*["']?{key}["']?[ \t]*:[ \t]*"#));
-    let Some(found) = pattern.ok().and_then(|pattern| pattern.find(text)) else { return Vec::new() };
+    // Most folders have no such file, and most files not all keys.
+    let pattern = || Regex::new(&format!(r#"(?m)(?:^|[{{,])[ \t]*["']?{key}["']?[ \t]*:[ \t]*"#)).ok();
+    let pattern = text.contains(key).then(pattern).flatten();
+    let Some(found) = pattern.and_then(|pattern| pattern.find(text)) else { return Vec::new() };
     let rest = &text[found.end()..];
     let items = match rest.strip_prefix('[') {
         Some(list) => items_of(list),
