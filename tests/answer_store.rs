@@ -191,8 +191,10 @@ async fn check_of_equal_tree_needs_no_server_and_check_of_changed_tree_does() {
         ),
         (
             "a module that an interpreter runs",
-            Box::new(|| write("sitecustomize.py", "")),
-            Box::new(|| fs::remove_file(root.join("sitecustomize.py")).unwrap()),
+            Box::new(|| write(&PACKAGE.replace("pack/__init__", "sitecustomize"), "")),
+            Box::new(|| {
+                fs::remove_file(root.join(PACKAGE.replace("pack/__init__", "sitecustomize"))).unwrap()
+            }),
         ),
         (
             "an import from above",

@@ -52,7 +52,7 @@ pub(crate) use read::ReadError;
 pub(crate) use read::{FilePage, FileStamp, PageQuery, TextFile};
 pub use root::Workspace;
 pub(crate) use search::{Hit, SearchError, SearchQuery, SearchResult};
-pub(crate) use tree_digest::{FileAspect, TreeDigest, folder_digest};
+pub(crate) use tree_digest::{DigestError, FileAspect, TreeDigest, folder_digest};
 pub use walk::WalkLimits;
 pub(crate) use walk::select::SelectError;
 pub use walk::select::Selection;

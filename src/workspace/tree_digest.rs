@@ -1,7 +1,7 @@
 //! Digests of trees of files: checkers have the same findings in trees with the same digest.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
@@ -31,6 +31,23 @@ pub(crate) struct TreeDigest {
     pub(crate) states: PartsHash,
 }
 
+/// The reason that a tree has no digest.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum DigestError {
+    /// It was not read in time.
+    #[error("comparing the files takes too long")]
+    Late,
+    /// It has more than `MAX_ENTRIES` files and folders.
+    #[error("there are more than {MAX_ENTRIES} files to compare")]
+    TooLarge,
+    /// A folder cannot be read.
+    #[error("{0}")]
+    Walk(String),
+    /// An entry cannot be read, or leads to other files.
+    #[error("`{}` may lead to files elsewhere, or cannot be read", .0.display())]
+    Entry(PathBuf),
+}
+
 impl Workspace {
     /// Returns a digest of the workspace: its folders, and the paths, contents and executable bits
     /// of the files for which `counts` holds, hidden and ignored ones included. It is given the
@@ -38,8 +55,10 @@ impl Workspace {
     /// the paths of other files count as well.
     ///
     /// Stores of version control and those of the `environments` (absolute, no links) that have a
-    /// usual name do not count, and in caches only files for which `counts` holds. `None` if the
-    /// tree is too large or not read by `until`, a link leads to another folder or out of the
+    /// usual name do not count, and in caches only files for which `counts` holds.
+    ///
+    /// # Errors
+    /// The tree is too large or not read by `until`, a link leads to another folder or out of the
     /// workspace, a file cannot be read, or `is_whole` fails for the path and the content of one
     /// (`None` if it is large): that file leads out.
     pub(crate) fn tree_digest(
@@ -48,7 +67,7 @@ impl Workspace {
         counts: impl Fn(&Path, bool) -> bool + Sync,
         is_whole: impl Fn(&Path, Option<&[u8]>) -> bool + Sync,
         until: Instant,
-    ) -> Option<TreeDigest> {
+    ) -> Result<TreeDigest, DigestError> {
         let environments = environments.to_vec();
         let is_left_out = move |path: &Path| is_apart(path, &environments);
         let digest_of = |entry: &DirEntry, relative: &Path| {
@@ -164,14 +183,16 @@ pub(crate) enum FileAspect {
 
 /// Returns a digest of the files below `folder` (anywhere), from their paths and the aspects that
 /// `aspect` selects. Links are followed; folders for which `is_left_out` holds are not read, and
-/// bytecode does not count. `None`
-/// if there are too many files, not all are seen by `until`, or `aspect` refuses one.
+/// bytecode does not count.
+///
+/// # Errors
+/// There are too many files, not all are seen by `until`, or `aspect` refuses one.
 pub(crate) fn folder_digest(
     folder: &Path,
     is_left_out: impl Fn(&Path) -> bool + Send + Sync + 'static,
     aspect: impl Fn(&Path) -> Option<FileAspect> + Sync,
     until: Instant,
-) -> Option<TreeDigest> {
+) -> Result<TreeDigest, DigestError> {
     let digest_of = |entry: &DirEntry, relative: &Path| {
         let path = entry.path();
         let is_source = || path.extension().is_some_and(|extension| extension == "py" || extension == "pyi");
@@ -203,7 +224,7 @@ fn size_and_time(path: &Path) -> Option<String> {
 }
 
 /// Hashes the paths of the entries below `root` and the results of `digest_of`: `None` ends the
-/// walk without a result, `Some(None)` skips an entry. Folders for which `is_left_out` holds are
+/// walk, `Some(None)` skips an entry. Folders for which `is_left_out` holds are
 /// skipped.
 fn digest_below(
     root: &Path,
@@ -211,9 +232,9 @@ fn digest_below(
     is_left_out: impl Fn(&Path) -> bool + Send + Sync + 'static,
     digest_of: impl Fn(&DirEntry, &Path) -> Option<Option<EntryDigest>> + Sync,
     until: Instant,
-) -> Option<TreeDigest> {
+) -> Result<TreeDigest, DigestError> {
     let found: Mutex<Vec<(PathBuf, EntryDigest)>> = Mutex::default();
-    let (is_cut, seen) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let (fault, seen) = (Mutex::new(None), AtomicUsize::new(0));
     let mut walk = WalkBuilder::new(root);
     walk.standard_filters(false).follow_links(follow_links).threads(walk_threads());
     walk.filter_entry(move |entry| {
@@ -222,32 +243,36 @@ fn digest_below(
     });
     walk.build_parallel().run(|| {
         Box::new(|entry| {
-            let quit = || {
-                is_cut.store(true, Ordering::Relaxed);
+            let quit = |why| {
+                fault.lock().get_or_insert(why);
                 WalkState::Quit
             };
-            if seen.fetch_add(1, Ordering::Relaxed) > MAX_ENTRIES || Instant::now() > until {
-                return quit();
+            if seen.fetch_add(1, Ordering::Relaxed) > MAX_ENTRIES {
+                return quit(DigestError::TooLarge);
+            }
+            if Instant::now() > until {
+                return quit(DigestError::Late);
             }
             // A dangling link has no content; any other error ends the walk.
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) if follow_links && is_missing(&error) => return WalkState::Continue,
-                Err(_) => return quit(),
+                Err(error) => return quit(DigestError::Walk(error.to_string())),
             };
-            let Ok(relative) = entry.path().strip_prefix(root) else { return quit() };
+            let refuse = || quit(DigestError::Entry(entry.path().to_owned()));
+            let Ok(relative) = entry.path().strip_prefix(root) else { return refuse() };
             match digest_of(&entry, relative) {
                 Some(Some(digest)) => {
                     found.lock().push((relative.to_owned(), digest));
                     WalkState::Continue
                 }
                 Some(None) => WalkState::Continue,
-                None => quit(),
+                None => refuse(),
             }
         })
     });
-    if is_cut.into_inner() {
-        return None;
+    if let Some(why) = fault.into_inner() {
+        return Err(why);
     }
     let mut found = found.into_inner();
     found.sort();
@@ -257,7 +282,7 @@ fn digest_below(
         contents.add(&digest.content);
         states.add(&digest.state);
     }
-    Some(TreeDigest { content: contents.finish(), states: states.finish() })
+    Ok(TreeDigest { content: contents.finish(), states: states.finish() })
 }
 
 /// Returns true for the error of a link to nowhere.
@@ -391,7 +416,7 @@ mod tests {
         fs::write(path, text).unwrap();
     }
 
-    fn digest(root: &Path, environments: &[PathBuf]) -> Option<TreeDigest> {
+    fn digest(root: &Path, environments: &[PathBuf]) -> Result<TreeDigest, DigestError> {
         let counts = |path: &Path, is_built: bool| {
             !is_built || path.extension().is_some_and(|extension| extension == "py")
         };
@@ -406,11 +431,11 @@ mod tests {
         write(&root, "deep/er/made.py", "x");
         write(other.path(), "made.py", "x");
         symlink("deep/er/made.py", root.join("made.py")).unwrap();
-        assert!(digest(&root, &[]).is_some(), "a link to a file");
+        assert!(digest(&root, &[]).is_ok(), "a link to a file");
         let link = root.join("link");
         for target in [other.path().join("made.py"), other.path().to_owned(), root.join("deep/er")] {
             symlink(&target, &link).unwrap();
-            assert_eq!(digest(&root, &[]), None, "{target:?}");
+            assert_eq!(digest(&root, &[]), Err(DigestError::Entry(link.clone())), "{target:?}");
             fs::remove_file(&link).unwrap();
         }
         // Installed packages may consist of links.
@@ -473,7 +498,7 @@ mod tests {
         let aspect = |_: &Path| Some(FileAspect::Content);
         let until = || Instant::now() + Duration::from_secs(60);
         let digests =
-            || [digest(&root, &[]), folder_digest(&root, |_| false, aspect, until())].map(Option::unwrap);
+            || [digest(&root, &[]), folder_digest(&root, |_| false, aspect, until())].map(Result::unwrap);
         let (file, link, more) = (root.join("pack/lib.py"), root.join("link.py"), root.join("pack/more.py"));
         let changes: [(&str, &dyn Fn()); 3] = [
             ("a file that is written", &|| {

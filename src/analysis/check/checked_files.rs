@@ -85,7 +85,8 @@ pub(crate) async fn check(
     if let Some(first) = &request.first {
         first.ask(context).await?;
     }
-    let until = request.timeout.map(|timeout| Instant::now() + timeout);
+    let begun = Instant::now();
+    let until = request.timeout.map(|timeout| begun + timeout);
     let mut options = FileCheckOptions {
         view: context.view.clone(),
         until,
@@ -113,7 +114,7 @@ pub(crate) async fn check(
     let mut answer = answer(context, request, reports);
     unread.sort();
     answer.notes.extend(unread);
-    answer.notes.extend(options.stored.notes());
+    answer.notes.extend(options.stored.notes(begun.elapsed()));
     answer.notes.extend(options.left_out.notes());
     answer.notes.extend(context.manager.over_budget_news().map(|over| over.to_string()));
     Ok(answer)

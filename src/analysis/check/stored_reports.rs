@@ -21,11 +21,12 @@ use crate::analysis::context::{Context, LanguageFile};
 use crate::analysis::error::ToolError;
 use crate::config::StateName;
 use crate::config::spec::ServerSpec;
+use crate::lsp::servers::manager::findings_inputs::error::InputsError;
 use crate::lsp::servers::manager::findings_inputs::tree_rules::TreeRules;
 use crate::text::words::age::age;
 use crate::text::words::file_count_text;
 use crate::text::{PartsHash, PartsHasher, hex};
-use crate::workspace::WorkspacePath;
+use crate::workspace::{DigestError, WorkspacePath};
 
 /// The longest wait of a check for the shared store.
 const SHARED_TIMEOUT: Duration = Duration::from_millis(300);
@@ -34,6 +35,8 @@ const DIGEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest time for the digests before a check that stores by default: at least, and for each
 /// checked file in addition.
 const DEFAULT_DIGEST_TIMEOUTS: [Duration; 2] = [Duration::from_secs(2), Duration::from_millis(2)];
+/// The least time of a check that says why its findings are not stored.
+const SLOW_CHECK: Duration = Duration::from_secs(10);
 /// The longest time for the digests before an exchange with the shared store.
 const EXCHANGE_DIGEST_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -46,6 +49,8 @@ pub(super) type ServerAtRoot = (String, WorkspacePath);
 #[derive(Debug, Default)]
 pub(crate) struct StoredReports {
     groups: Vec<ReportGroup>,
+    /// The reason that a group of files is missing.
+    key_fault: Option<InputsError>,
     /// The reason that the shared store was not used.
     shared_fault: Option<SharedStoreError>,
 }
@@ -84,6 +89,9 @@ pub(crate) struct SharedExchange {
     /// The names of the trusted writers of received findings.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) writers: BTreeSet<String>,
+    /// The reason that findings of the workspace, or of some of its files, cannot be stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fault: Option<String>,
 }
 
 impl ReportGroup {
@@ -129,8 +137,9 @@ impl StoredReports {
             Some(_) => DIGEST_TIMEOUT,
         };
         let usual = Instant::now() + limit;
-        let groups = groups_of(context, subjects, until.map_or(usual, |until| until.min(usual))).await;
-        let mut found = Self { groups, shared_fault: None };
+        let until = until.map_or(usual, |until| until.min(usual));
+        let (groups, key_fault) = groups_of(context, subjects, until).await;
+        let mut found = Self { groups, key_fault, shared_fault: None };
         found.shared_fault = found.read_shared(context).await.err();
         found
     }
@@ -162,8 +171,15 @@ impl StoredReports {
         context: &Context,
         subjects: impl Iterator<Item = (&LanguageFile, CheckingServers<'_>)>,
     ) -> Self {
-        let groups = groups_of(context, subjects, Instant::now() + EXCHANGE_DIGEST_TIMEOUT).await;
-        Self { groups, shared_fault: None }
+        let until = Instant::now() + EXCHANGE_DIGEST_TIMEOUT;
+        let (groups, key_fault) = groups_of(context, subjects, until).await;
+        Self { groups, key_fault, shared_fault: None }
+    }
+
+    /// An exchange of nothing yet.
+    fn exchange(&self) -> SharedExchange {
+        let fault = self.key_fault.as_ref().map(ToString::to_string);
+        SharedExchange { ok: true, files: 0, known: 0, writers: BTreeSet::new(), fault }
     }
 
     /// Reads the reports that are missing in the user's own store from `shared`.
@@ -175,7 +191,7 @@ impl StoredReports {
         context: &Context,
         shared: &SharedStore,
     ) -> Result<SharedExchange, ToolError> {
-        let (mut pulled, settings) = (SharedExchange::default(), &context.config.settings.shared_answers);
+        let (mut pulled, settings) = (self.exchange(), &context.config.settings.shared_answers);
         for group in &self.groups {
             pulled.known += group.entry.as_ref().map_or(0, ReportEntry::len);
             let Some(key) = group.key.shared.filter(|_| group.entry.is_none()) else { continue };
@@ -197,7 +213,7 @@ impl StoredReports {
         shared: &SharedStore,
         writer: &WriterKey,
     ) -> Result<SharedExchange, SharedStoreError> {
-        let mut pushed = SharedExchange::default();
+        let mut pushed = self.exchange();
         for group in &self.groups {
             if let (Some(entry), Some(key)) = (&group.entry, &group.key.shared) {
                 let is_new = entry.writer.is_none() && shared.write(writer, key, entry).await?;
@@ -226,8 +242,9 @@ impl StoredReports {
         self.entry_with(path).is_some_and(|entry| entry.has(path))
     }
 
-    /// Notes on the stored reports, and on a shared store that was not used.
-    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+    /// Notes on the stored reports, on reports that are not stored after a check that took `time`, and
+    /// on a shared store that was not used.
+    pub(crate) fn notes(&self, time: Duration) -> impl Iterator<Item = String> {
         let entries = || self.groups.iter().filter_map(|group| group.entry.as_ref());
         let files = self.groups.iter().flat_map(|group| &group.files).filter(|path| self.has(path)).count();
         let writers: BTreeSet<String> =
@@ -240,7 +257,11 @@ impl StoredReports {
                 age(oldest)
             )
         });
-        used.into_iter().chain(self.shared_fault.as_ref().map(ToString::to_string))
+        let fault = self.key_fault.as_ref().filter(|_| time >= SLOW_CHECK);
+        let unstored = fault.map(|fault| {
+            format!("later checks will take as long, because findings cannot be stored here: {fault}")
+        });
+        used.into_iter().chain(unstored).chain(self.shared_fault.as_ref().map(ToString::to_string))
     }
 
     /// Stores complete reports of groups that have none yet, if nothing that they follow from has
@@ -252,26 +273,20 @@ impl StoredReports {
             let own = reports.iter().filter(|report| group.files.contains(&report.path));
             let entry = ReportEntry::new(own).filter(|entry| entry.len() == group.files.len());
             let Some(entry) = entry else { continue };
-            if report_key(context, &group.servers, until).await.as_ref() == Some(&group.key) {
+            if report_key(context, &group.servers, until).await.as_ref() == Ok(&group.key) {
                 group.try_to_store(context, &entry).await;
             }
         }
     }
 }
 
-impl Default for SharedExchange {
-    fn default() -> Self {
-        Self { ok: true, files: 0, known: 0, writers: BTreeSet::new() }
-    }
-}
-
 /// The groups of those `subjects` for which no server runs, with the entries of the user's own
-/// store.
+/// store, and the reason that one is missing.
 async fn groups_of(
     context: &Context,
     subjects: impl Iterator<Item = (&LanguageFile, CheckingServers<'_>)>,
     until: Instant,
-) -> Vec<ReportGroup> {
+) -> (Vec<ReportGroup>, Option<InputsError>) {
     let mut files: BTreeMap<BTreeSet<ServerAtRoot>, BTreeSet<WorkspacePath>> = BTreeMap::new();
     // Stored reports may contain files that a rule hides from this caller.
     let is_shown = !context.limits.may_hide();
@@ -282,13 +297,17 @@ async fn groups_of(
             files.entry(servers).or_default().insert(path.clone());
         }
     }
-    let mut groups = Vec::new();
+    let (mut groups, mut fault) = (Vec::new(), None);
     for (servers, files) in files {
-        let Some(key) = report_key(context, &servers, until).await else { continue };
-        let entry = read_entry(context, &key.name).await;
-        groups.push(ReportGroup { servers, files, key, entry });
+        match report_key(context, &servers, until).await {
+            Ok(key) => {
+                let entry = read_entry(context, &key.name).await;
+                groups.push(ReportGroup { servers, files, key, entry });
+            }
+            Err(error) => fault = Some(error),
+        }
     }
-    groups
+    (groups, fault)
 }
 
 /// Returns true if a JSON text contains the path or the URI of a folder, which differ in an equal
@@ -324,7 +343,7 @@ async fn report_key(
     context: &Context,
     servers: &BTreeSet<ServerAtRoot>,
     until: Instant,
-) -> Option<ReportKey> {
+) -> Result<ReportKey, InputsError> {
     let (mut hasher, mut states, mut machine) = <(PartsHasher, PartsHasher, PartsHasher)>::default();
     hasher.add(&ENTRY_FORM.to_le_bytes());
     let (mut environments, mut is_portable) = (Vec::new(), true);
@@ -339,7 +358,7 @@ async fn report_key(
     let (context, servers, apart) = (context.clone(), servers.clone(), environments.clone());
     let tree = tokio::task::spawn_blocking(move || {
         let keys = servers.iter().map(|(server, _)| server.as_str());
-        let rules = TreeRules::new(context.catalogue(), keys, context.workspace.root());
+        let rules = TreeRules::new(context.catalogue(), keys);
         let counts = |path: &Path, is_built: bool| rules.counts(path, is_built);
         let is_whole = |path: &Path, content: Option<&[u8]>| !rules.leads_elsewhere(path, content);
         // The name of a package is that of its folder, after those of the packages above it.
@@ -347,16 +366,16 @@ async fn report_key(
         let packages = packages.take_while(|folder| folder.join("__init__.py").exists());
         let name: PathBuf = packages.filter_map(Path::file_name).collect();
         let digest = context.workspace.tree_digest(&apart, counts, is_whole, until)?;
-        Some((digest, name))
+        Ok::<_, DigestError>((digest, name))
     });
-    let (tree, name) = tree.await.ok()??;
+    let (tree, name) = tree.await.map_err(|_| DigestError::Late)??;
     hasher.add_name(name.as_os_str());
     hasher.add(&tree.content);
     states.add(&tree.states);
     let content = hasher.finish();
     machine.add(&content);
-    let name = StateName::new(&hex(&machine.finish()))?;
-    Some(ReportKey { name, shared: is_portable.then_some(content), states: states.finish(), environments })
+    let name = StateName::new(&hex(&machine.finish())).expect("a hash in hexadecimal is a name");
+    Ok(ReportKey { name, shared: is_portable.then_some(content), states: states.finish(), environments })
 }
 
 #[cfg(test)]

@@ -47,7 +47,10 @@ fn exchange_text(output: &SharedExchange, direction: ExchangeDirection) -> Strin
     };
     let count = file_count_text;
     match (output.files, output.known) {
-        (0, 0) => format!("{here} has no findings for this state of the workspace\n"),
+        (0, 0) => {
+            let why = output.fault.iter().map(|why| format!(": {}", escape::line(why))).collect::<String>();
+            format!("{here} has no findings for this state of the workspace{why}\n")
+        }
         (0, known) => format!("{there} already has the findings of {}\n", count(known)),
         (files, _) => {
             let by: Vec<&str> = output.writers.iter().map(String::as_str).collect();

@@ -1,6 +1,7 @@
 //! The inputs of a server's findings outside the workspace's files. Stored findings are keyed by
 //! them, and by the files of the workspace that [`tree_rules`] selects.
 
+pub(crate) mod error;
 mod python_environment;
 mod python_files;
 pub(crate) mod tree_rules;
@@ -12,6 +13,7 @@ use std::time::Instant;
 
 use etcetera::BaseStrategy;
 
+use self::error::InputsError;
 use self::python_environment::PythonInputs;
 use super::Manager;
 use super::launch;
@@ -21,11 +23,11 @@ use super::setup::ManagerSetup;
 use crate::config::Catalogue;
 use crate::config::spec::ServerSpec;
 use crate::lsp::servers::install::manifest::InstallationManifest;
-use crate::lsp::servers::locate::{self, LocatedProgram, ProgramOrigin};
+use crate::lsp::servers::locate::{self, ProgramOrigin};
 use crate::platform::canonicalize;
 use crate::process::environment;
 use crate::text::{PartsHash, PartsHasher};
-use crate::workspace::{FileAspect, TreeDigest, WorkspacePath, folder_digest};
+use crate::workspace::{DigestError, FileAspect, TreeDigest, WorkspacePath, folder_digest};
 
 /// Inputs of the findings of one server for one root, beside the workspace's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,39 +48,40 @@ impl Manager {
     /// variables, Python environment, and the user's settings for it. Starts only the user's
     /// interpreter.
     ///
-    /// `None` if the catalogue does not say what the server reads outside of the workspace
-    /// (`reads-outside`), `lsp-tools install` has not installed it, it reads an environment and there
-    /// is none, there are settings of the user or of folders above the workspace for it, or not
-    /// everything can be read by `until`.
+    /// # Errors
+    /// As [`InputsError`] lists, or not everything can be read by `until`.
     pub(crate) async fn findings_inputs(
         &self,
         server: &str,
         root: &WorkspacePath,
         until: Instant,
-    ) -> Option<FindingsInputs> {
+    ) -> Result<FindingsInputs, InputsError> {
         let setup = &self.shared.setup;
-        let spec = setup.catalogue.servers.get(server)?;
-        spec.reads_outside.as_ref()?;
-        let usual = Catalogue::built_in().servers.get(server)?;
-        let is_usual = spec.settings == usual.settings
+        let entries = [&setup.catalogue, Catalogue::built_in()].map(|all| all.servers.get(server));
+        let [Some(spec), Some(usual)] = entries else {
+            return Err(InputsError::UnknownReads(server.to_owned()));
+        };
+        let is_usual = spec.reads_outside.is_some()
+            && spec.settings == usual.settings
             && spec.initialization_options == usual.initialization_options
             && spec.command == usual.command
             && spec.env == usual.env
             // These decide which files are settings.
             && setup.catalogue.has_usual_files();
         if !is_usual {
-            return None;
+            return Err(InputsError::UnknownReads(server.to_owned()));
         }
         let (shared, key, at) = (self.shared.clone(), server.to_owned(), root.clone());
         let inputs = tokio::task::spawn_blocking(move || {
             let spec = shared.setup.catalogue.servers.get(&key)?;
             Some(LaunchInputs::collect(&shared.setup, (&key, spec), &at))
         });
-        let inputs = inputs.await.ok()??;
+        let inputs = inputs.await.ok().flatten().ok_or(DigestError::Late)?;
         let libraries = match python::wants_python(spec) {
-            true => Some(
-                tokio::time::timeout_at(until.into(), PythonInputs::find(setup, &inputs)).await.ok()??,
-            ),
+            true => {
+                let found = tokio::time::timeout_at(until.into(), PythonInputs::find(setup, &inputs)).await;
+                Some(found.map_err(|_| DigestError::Late)??)
+            }
             false => None,
         };
         let environment = libraries.as_ref().map(|python| python.environment.clone());
@@ -86,8 +89,8 @@ impl Manager {
         let digest = tokio::task::spawn_blocking(move || {
             digest_of(&shared.setup, (&server, &root), &inputs, libraries, until)
         });
-        let (digest, machine, is_portable) = digest.await.ok()??;
-        Some(FindingsInputs { digest, machine, is_portable, environment })
+        let (digest, machine, is_portable) = digest.await.map_err(|_| DigestError::Late)??;
+        Ok(FindingsInputs { digest, machine, is_portable, environment })
     }
 }
 
@@ -99,10 +102,13 @@ fn digest_of(
     inputs: &LaunchInputs,
     python: Option<PythonInputs>,
     until: Instant,
-) -> Option<(TreeDigest, PartsHash, bool)> {
-    let spec = setup.catalogue.servers.get(server)?;
-    let located = launch::find(setup, server, spec, root).ok()?;
-    (!has_outer_settings(setup, spec)?).then_some(())?;
+) -> Result<(TreeDigest, PartsHash, bool), InputsError> {
+    let not_installed = || InputsError::NotInstalled(server.to_owned());
+    let spec = setup.catalogue.servers.get(server).ok_or_else(not_installed)?;
+    let located = launch::find(setup, server, spec, root).map_err(|_| not_installed())?;
+    if has_outer_settings(setup, spec).unwrap_or(true) {
+        return Err(InputsError::OuterSettings(server.to_owned()));
+    }
     let (mut hasher, mut states, mut machine) = <(PartsHasher, PartsHasher, PartsHasher)>::default();
     // Answers mention a version that the project pins, and a server that it contains.
     let has_own_program = locate::project_program(&setup.workspace, root, spec).is_some();
@@ -122,13 +128,20 @@ fn digest_of(
         machine.add_name(&value);
     }
     if spec.ignores_root_name != Some(true) {
-        hasher.add_name(setup.workspace.root().file_name()?);
+        hasher.add_name(setup.workspace.root().file_name().unwrap_or_default());
     }
     let prefix = locate::current_installation(&setup.data, server);
-    let installed = installation_digest(&prefix, &located, until)?;
+    let prefix = canonicalize(&prefix).map_err(|_| not_installed())?;
+    if located.origin != ProgramOrigin::Prefix
+        || !canonicalize(&located.program).is_ok_and(|path| path.starts_with(&prefix))
+    {
+        // Other programs may be scripts that lead to files elsewhere, or select one of several.
+        return Err(not_installed());
+    }
+    let installed = folder_digest(&prefix, |_| false, |_| Some(FileAspect::SizeAndTime), until)?;
     machine.add(&installed.content);
     states.add(&installed.states);
-    let locks = InstallationManifest::read(&canonicalize(&prefix).ok()?)
+    let locks = InstallationManifest::read(&prefix)
         .and_then(|manifest| Some(format!("{:?}", (manifest.recipe, manifest.locks?))));
     hasher.add(locks.as_deref().unwrap_or_default().as_bytes());
     if let Some(python) = python {
@@ -143,7 +156,7 @@ fn digest_of(
         }
     }
     let digest = TreeDigest { content: hasher.finish(), states: states.finish() };
-    Some((digest, machine.finish(), locks.is_some()))
+    Ok((digest, machine.finish(), locks.is_some()))
 }
 
 /// The value of a variable as far as it changes the findings of checkers of Python; `None` if it
@@ -157,15 +170,6 @@ fn findings_variable(name: &OsStr, value: &OsStr, environment: Option<&Path>) ->
         return Some(if is_same { OsString::new() } else { value.to_owned() });
     }
     ["PYTHON", "NODE_", "CONDA_", "PYENV_"].into_iter().any(is_read).then(|| value.to_owned())
-}
-
-/// Returns a digest of the files of a server that `lsp-tools install` has installed. Other programs
-/// may be scripts that lead to files elsewhere, or select one of several.
-fn installation_digest(prefix: &Path, located: &LocatedProgram, until: Instant) -> Option<TreeDigest> {
-    let program = canonicalize(&located.program).ok()?;
-    let prefix = canonicalize(prefix).ok()?;
-    let is_ours = located.origin == ProgramOrigin::Prefix && program.starts_with(&prefix);
-    is_ours.then(|| folder_digest(&prefix, |_| false, |_| Some(FileAspect::SizeAndTime), until))?
 }
 
 /// Returns true if the user, or a folder above the workspace, has settings for a server.

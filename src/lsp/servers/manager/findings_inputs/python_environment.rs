@@ -7,13 +7,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::python_files::is_custom_module;
+use super::error::InputsError;
 use crate::lsp::servers::manager::launch_inputs::LaunchInputs;
 use crate::lsp::servers::manager::python;
 use crate::lsp::servers::manager::setup::ManagerSetup;
+use crate::lsp::servers::python::PythonEnvironment;
 use crate::platform::canonicalize;
 use crate::platform::paths::ENVIRONMENT_PROGRAMS;
-use crate::workspace::{FileAspect, FileStamp, TreeDigest, Workspace, folder_digest};
+use crate::workspace::{DigestError, FileAspect, FileStamp, TreeDigest, Workspace, folder_digest};
 
 /// The largest settings file that is read, in bytes.
 const MAX_SETTINGS_BYTES: u64 = 1 << 20;
@@ -26,6 +27,8 @@ const HARMLESS_CODE: [&str; 3] = [
     "import os; var = 'SETUPTOOLS_USE_DISTUTILS'; enabled = os.environ.get(var, 'stdlib') == 'local'; enabled and __import__('_distutils_hack').add_shim()",
     "import _virtualenv",
 ];
+/// The modules that an interpreter runs when it starts, which may add folders.
+const CUSTOM_MODULES: [&str; 2] = ["sitecustomize", "usercustomize"];
 /// The settings of an environment that say where its interpreter lies.
 const PLACE_KEYS: [&str; 5] = ["home", "executable", "base-executable", "base-prefix", "base-exec-prefix"];
 /// The settings of an environment that change nothing.
@@ -44,11 +47,20 @@ pub(super) struct PythonInputs {
 }
 
 impl PythonInputs {
-    /// `None` if there is no environment, or it leads to files that are not known.
-    pub(super) async fn find(setup: &ManagerSetup, inputs: &LaunchInputs) -> Option<Self> {
-        let found = inputs.python.environment.as_ref()?;
-        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        (!PYTHON_PATHS.into_iter().any(is_set)).then_some(())?;
+    /// # Errors
+    /// There is no environment, or it leads to files that are not known.
+    pub(super) async fn find(setup: &ManagerSetup, inputs: &LaunchInputs) -> Result<Self, InputsError> {
+        let found = inputs.python.environment.as_ref().ok_or(InputsError::NoEnvironment)?;
+        let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        if let Some(name) = PYTHON_PATHS.into_iter().find(is_set) {
+            return Err(InputsError::Variable(name));
+        }
+        let inputs = Self::of_environment(setup, found).await;
+        inputs.ok_or_else(|| InputsError::OpenEnvironment(found.folder.clone()))
+    }
+
+    /// `None` if the environment leads to files that are not known.
+    async fn of_environment(setup: &ManagerSetup, found: &PythonEnvironment) -> Option<Self> {
         let environment = canonicalize(&found.folder).ok()?;
         let settings = plain_settings(&environment)?;
         // An interpreter takes its library from the home that is named, or from where its links lead.
@@ -74,7 +86,7 @@ impl PythonInputs {
 
     /// The digests of the environment and the standard libraries. Checkers have declarations of
     /// their own for these, so that only names and sizes count here.
-    pub(super) fn digests(&self, root: &Path, until: Instant) -> Option<Vec<TreeDigest>> {
+    pub(super) fn digests(&self, root: &Path, until: Instant) -> Result<Vec<TreeDigest>, DigestError> {
         let [programs, lib, lib64] = ["bin", "lib", "lib64"].map(|name| self.environment.join(name));
         let is_copied = canonicalize(&lib64).ok() == canonicalize(lib).ok();
         let is_unread = move |folder: &Path| folder == programs || is_copied && folder == lib64;
@@ -87,7 +99,7 @@ impl PythonInputs {
         &self,
         aspect: FileAspect,
         until: Instant,
-    ) -> impl Iterator<Item = Option<TreeDigest>> {
+    ) -> impl Iterator<Item = Result<TreeDigest, DigestError>> {
         let is_other = |folder: &Path| folder.ends_with("site-packages") || folder.ends_with("dist-packages");
         self.libraries.iter().map(move |folder| folder_digest(folder, is_other, |_| Some(aspect), until))
     }
@@ -119,7 +131,8 @@ impl PythonInputs {
             let leads_up = !line.starts_with('#') && names.into_iter().any(|name| name == "..");
             // A comment names no folder, and an empty line the folder of the file.
             let leads_in = canonicalize(file.with_file_name(".").join(line)).map_or(true, |path| {
-                path.is_dir() && (is_read(&path, &self.environment) || is_read(&path, root))
+                let is_known = is_read(&path, &self.environment) || is_read(&path, root);
+                is_known && has_no_custom_module(&path)
             });
             !leads_up && leads_in
         };
@@ -127,6 +140,26 @@ impl PythonInputs {
         let odd_ends = ['\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
         !text.contains(odd_ends) && text.split(['\n', '\r']).all(is_plain)
     }
+}
+
+/// Returns true if an interpreter that has the file at `path` (absolute) on its path as a module
+/// runs it at its start. A module of a package has another name.
+fn is_custom_module(path: &Path) -> bool {
+    let is_alone = || !path.with_file_name("__init__.py").exists();
+    is_custom(path) && is_alone() || path.ends_with("__init__.py") && path.parent().is_some_and(is_custom)
+}
+
+/// Returns true if `folder` can be read and has no module that interpreters run at their start.
+fn has_no_custom_module(folder: &Path) -> bool {
+    let entries = fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    entries.is_ok_and(|entries| !entries.iter().any(|entry| is_custom(&entry.path())))
+}
+
+/// Returns true for the name of a module that may add folders to an interpreter's path.
+fn is_custom(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    let module = name.split(|byte| *byte == b'.').next().unwrap_or_default();
+    CUSTOM_MODULES.iter().any(|known| known.as_bytes() == module)
 }
 
 /// Returns true if `folder` lies below `root`, and its files are part of the digest of that.
@@ -207,7 +240,7 @@ mod tests {
         PythonInputs { environment: environment.to_owned(), libraries, state, place }
     }
 
-    fn digests(inputs: &PythonInputs) -> Option<Vec<TreeDigest>> {
+    fn digests(inputs: &PythonInputs) -> Result<Vec<TreeDigest>, DigestError> {
         inputs.digests(Path::new("/workspace"), Instant::now() + std::time::Duration::from_secs(60))
     }
 
@@ -222,13 +255,14 @@ mod tests {
         let environment = canonicalize(folder.path()).unwrap();
         let site = environment.join("lib/python3.11/site-packages");
         let inputs = inputs(&environment, None);
-        let digest = || digests(&inputs).map(|found| found[0].content);
+        let digest = || digests(&inputs).ok().map(|found| found[0].content);
         let plain = "# x\n\npack\nnot/there\nimport _virtualenv\n\
                      import os; var = 'SETUPTOOLS_USE_DISTUTILS'; enabled = os.environ.get(var, 'local') == 'local'; \
                      enabled and __import__('_distutils_hack').add_shim();\n";
         write(&site.join("a.pth"), plain);
         write(&site.join("pack/__init__.py"), "");
-        write(&site.join("pack/sitecustomize.py"), "a module of a package");
+        write(&site.join("kit/__init__.py"), "");
+        write(&site.join("kit/sitecustomize.py"), "a module of a package, unless the package is on the path");
         write(&environment.join("bin/activate"), "");
         let first = digest();
         assert!(first.is_some(), "a plain environment");
@@ -246,6 +280,7 @@ mod tests {
             ("x.pth", "import _mypaths"),
             ("sitecustomize.py", ""),
             ("usercustomize.pyc", ""),
+            ("x.pth", "kit"),
         ] {
             write(&site.join(name), text);
             assert_eq!(digest(), None, "{name}: {text:.40}");
@@ -281,12 +316,10 @@ mod tests {
         assert_eq!(standard_libraries(&program), Some(vec![library.clone()]));
         write(&root.join("env/pyvenv.cfg"), "");
         let inputs = inputs(&root.join("env"), Some(library.clone()));
-        let first = digests(&inputs);
+        let second = || digests(&inputs).map(|found| found[1].content);
+        let first = second();
         write(&library.join("site-packages/a.py"), "");
-        assert_eq!(
-            digests(&inputs).map(|found| found[1].content),
-            first.as_ref().map(|found| found[1].content)
-        );
+        assert_eq!(second(), first);
         assert_eq!(
             home_libraries(&format!("home = {}\n", program.parent().unwrap().display())),
             Some(vec![library.clone()])
@@ -294,6 +327,6 @@ mod tests {
         write(&library.with_extension("zip"), "");
         assert_eq!(standard_libraries(&program), None, "modules in an archive are not read");
         write(&library.join("idlelib/zzz.py"), "");
-        assert_ne!(digests(&inputs).map(|found| found[1].content), first.map(|found| found[1].content));
+        assert_ne!(second(), first);
     }
 }

@@ -8,8 +8,6 @@ use serde_json::Value;
 
 use crate::config::settings_of;
 
-/// The modules that an interpreter runs when it starts, which may add folders.
-const CUSTOM_MODULES: [&str; 2] = ["sitecustomize", "usercustomize"];
 /// Settings of checkers of Python that name further files, folders and packages above the root,
 /// without `-` and `_`.
 const LEADING_KEYS: &str = "baselinefile extend extends extrapaths mypypath namespacepackages stubpath typeshed typeshedpath venv venvpath";
@@ -20,27 +18,13 @@ static IMPORT_FROM_ABOVE: LazyLock<Regex> =
 
 /// Returns true if a file of the workspace at `path` (relative) leads a checker to files elsewhere:
 /// settings (`is_settings`) by their values, a module of Python (`is_module`) by an import from above
-/// the root, or because an interpreter may run it.
-pub(super) fn leads_elsewhere(
-    (root, path): (&Path, &Path),
-    content: &[u8],
-    is_settings: bool,
-    is_module: bool,
-) -> bool {
+/// the root.
+pub(super) fn leads_elsewhere(path: &Path, content: &[u8], is_settings: bool, is_module: bool) -> bool {
     let text = || String::from_utf8_lossy(content);
     let most_dots = path.components().count();
-    is_custom_module(&root.join(path))
-        || is_settings && reads_elsewhere(&path.to_string_lossy(), &text())
+    is_settings && reads_elsewhere(&path.to_string_lossy(), &text())
         || is_module
             && IMPORT_FROM_ABOVE.captures_iter(&text()).any(|found| found[1].matches('.').count() > most_dots)
-}
-
-/// Returns true if an interpreter that has the folder of the file at the absolute `path` on its
-/// path runs it at its start. A module of a package has another name.
-pub(super) fn is_custom_module(path: &Path) -> bool {
-    let is_alone = || !path.with_file_name("__init__.py").exists();
-    let is_named = |name: &str| path.file_stem().is_some_and(|stem| stem == name) && is_alone();
-    CUSTOM_MODULES.iter().any(|name| is_named(name) || path.ends_with(format!("{name}/__init__.py")))
 }
 
 /// Returns true if the settings in a file of JSON or TOML lead to files elsewhere, or are malformed.
@@ -131,9 +115,7 @@ mod tests {
 
     #[test]
     fn import_from_above_the_workspace_leads_elsewhere() {
-        let leads = |path: &str, text: &str| {
-            leads_elsewhere((Path::new("/"), Path::new(path)), text.as_bytes(), false, true)
-        };
+        let leads = |path: &str, text: &str| leads_elsewhere(Path::new(path), text.as_bytes(), false, true);
         for (path, text) in [
             ("a.py", "if x: from .. import y"),
             ("a.py", "from . .a import b"),
@@ -142,7 +124,6 @@ mod tests {
             ("a.py", "\u{feff}from ..sibling import y"),
             ("a.py", "import os\rfrom ..sibling import y"),
             ("in/a.py", "  from ... import y"),
-            ("sitecustomize.py", ""),
         ] {
             assert!(leads(path, text), "{text}");
         }

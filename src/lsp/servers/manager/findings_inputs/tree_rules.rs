@@ -14,18 +14,13 @@ const SETTINGS_LANGUAGES: [&str; 4] = ["json", "jsonc", "toml", "yaml"];
 pub(crate) struct TreeRules<'a> {
     catalogue: &'a Catalogue,
     servers: Vec<&'a ServerSpec>,
-    root: &'a Path,
 }
 
 impl<'a> TreeRules<'a> {
     /// The rules of the servers with these keys.
-    pub(crate) fn new<'s>(
-        catalogue: &'a Catalogue,
-        servers: impl Iterator<Item = &'s str>,
-        root: &'a Path,
-    ) -> Self {
+    pub(crate) fn new<'s>(catalogue: &'a Catalogue, servers: impl Iterator<Item = &'s str>) -> Self {
         let servers = servers.filter_map(|server| catalogue.servers.get(server)).collect();
-        Self { catalogue, servers, root }
+        Self { catalogue, servers }
     }
 
     fn is_own(&self, language: &str) -> bool {
@@ -59,7 +54,7 @@ impl<'a> TreeRules<'a> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let (is_settings, is_module) = (self.is_settings(&name), self.is_module(&name));
         content.map_or(is_settings || is_module, |content| {
-            python_files::leads_elsewhere((self.root, path), content, is_settings, is_module)
+            python_files::leads_elsewhere(path, content, is_settings, is_module)
         })
     }
 }
