@@ -218,6 +218,27 @@ async fn file_that_a_server_skips_is_not_awaited_and_needs_no_findings_of_it() {
     play.end().await;
 }
 
+/// The response alone would look as if the server skipped the file.
+#[tokio::test(flavor = "multi_thread")]
+async fn file_is_not_skipped_by_a_server_that_refuses_the_configuration() {
+    let table = SKIPS.replacen('{', "{silent-if-refused = true, ", 1)
+        + "\ncomplaints = [\"^The configuration has errors\"]\nreadiness = {progress = [\"Scanning\"]}";
+    let params = json!({"type": 1, "message": "The configuration has errors."});
+    let notify = json!({"method": "window/showMessage", "params": params});
+    let scenario = json!({
+        "diagnostics": {"mode": "none"},
+        "answers": {"textDocument/hover": {"result": null}},
+        "rules": [{"at": "textDocument/didOpen", "delay_ms": 200, "do": {"notify": notify}}],
+    });
+    let project = Project::scripted(&scenario, &table, [("a.scr", TEXT)]);
+    let play = Play::open(&project, Some(SOON));
+    let (answer, took) = timed(play.check("a.scr")).await;
+    let answer = answer.expect("a check");
+    assert_eq!(answer.verdict, Verdict::NoData, "{answer:?}");
+    assert!(took < SOON / 3, "{took:?}");
+    play.end().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn server_that_skips_other_files_is_awaited_for_this_one() {
     let scenario = json!({"diagnostics": {"debounce_ms": 100}});

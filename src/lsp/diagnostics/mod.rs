@@ -169,7 +169,9 @@ impl Session {
                 .or_else(admitted)
                 .or_else(|| self.missing_background_check())
         };
-        if let (DiagnosticsCompleteness::Complete, Some(shortfall)) = (&fresh.known, shortfall()) {
+        if !fresh.known.lacks_findings()
+            && let Some(shortfall) = shortfall()
+        {
             fresh.known = DiagnosticsCompleteness::Partial(shortfall);
         }
         fresh

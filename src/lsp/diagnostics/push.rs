@@ -306,7 +306,12 @@ impl Session {
             let until = wait.map_or(deadline, |wait| deadline.min(Instant::now() + wait));
             tokio::select! {
                 response = barrier.as_mut(), if !passed => {
-                    if let BarrierResponse::Skipped(reason) = response {
+                    // If it refuses the configuration, it responds the same before it says so.
+                    if let BarrierResponse::Skipped(reason) = response
+                        && self.wait_for_idle(deadline).await.is_none()
+                        && !self.state.is_silent()
+                        && self.state.push_count(path) == snapshot.pushes_before
+                    {
                         let known = DiagnosticsCompleteness::Skipped(reason);
                         return Ok(Some(RawDiagnostics::without_findings(snapshot, known)));
                     }
