@@ -155,6 +155,41 @@ async fn bash_language_server_first_answer_is_complete_and_lints() {
     runtime.shutdown().await;
 }
 
+/// The server would name a shell for scripts without `#!`, as shellcheck alone does not.
+#[tokio::test(flavor = "multi_thread")]
+async fn shellcheck_itself_decides_for_which_shell_a_script_is() {
+    const UNKNOWN: &str = "Tips depend on target shell and yours is unknown.";
+    let test = "[[ -n $HOME ]]\n";
+    let late = format!("echo\n# shellcheck shell=sh\n{test}");
+    let blank = format!("\n#!/bin/sh\n{test}");
+    let named = format!("# shellcheck shell=bash\n{test}");
+    let project = Project::new([
+        ("plain.sh", test),
+        ("crlf.sh", "echo\r\n"),
+        ("empty.sh", ""),
+        ("late.sh", &late),
+        ("blank.sh", &blank),
+        ("named.sh", &named),
+        ("known.bash", test),
+        ("known.ksh", test),
+        ("known.bats", test),
+    ]);
+    let runtime = project.opening().servers(&["bash-language-server"]).open();
+    for script in ["plain.sh", "crlf.sh", "empty.sh", "late.sh"] {
+        assert!(has(&messages(&runtime, script).await, UNKNOWN), "{script}");
+    }
+    let blank = messages(&runtime, "blank.sh").await;
+    assert!(has(&blank, "In POSIX sh, [[ ]] is undefined") && !has(&blank, UNKNOWN), "{blank:?}");
+    for script in ["named.sh", "known.bash", "known.ksh", "known.bats"] {
+        assert_eq!(messages(&runtime, script).await, Vec::<String>::new(), "{script}");
+    }
+    for settings in ["disable=SC2000-SC3000\n", "shell=bash\n"] {
+        project.write(".shellcheckrc", settings);
+        assert_eq!(messages(&runtime, "plain.sh").await, Vec::<String>::new(), "{settings}");
+    }
+    runtime.shutdown().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn typescript_answers_are_complete_and_follow_edits() {
     let project = Project::of_fixture("typescript");

@@ -523,6 +523,12 @@ impl RegexPattern {
         self.0.is_match(text)
     }
 
+    /// The texts of the first two groups of the first match.
+    pub(crate) fn two_groups<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
+        let found = self.0.captures(text)?;
+        Some((found.get(1)?.as_str(), found.get(2)?.as_str()))
+    }
+
     /// The text of the first group of the first match.
     pub(crate) fn first_group<'t>(&self, text: &'t str) -> Option<&'t str> {
         Some(self.0.captures(text)?.get(1)?.as_str())

@@ -77,6 +77,7 @@ const PASSED: &[&str] = &[
     "MAVEN_*",
     "M2_*",
     "NODE_*",
+    "ESLINT_*",
     "NPM_*",
     "npm_config_*",
     "NVM_*",

@@ -42,7 +42,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
 
 pub(crate) use crate::platform::is_program;
@@ -123,6 +123,8 @@ pub struct ServerProcess {
     /// The standard error of a command; a server's is read here.
     command_stderr: Option<ChildStderr>,
     stderr: Arc<Mutex<VecDeque<String>>>,
+    /// Answered when the server's standard error has been read.
+    stderr_waiting: UnboundedSender<lines::ReadRequest>,
     exit: watch::Receiver<Option<Exit>>,
 }
 
@@ -142,7 +144,9 @@ impl ServerProcess {
             StdioMode::Command => (None, child.stderr.take()),
             StdioMode::Merged => (None, None),
         };
-        let reader = server_stderr.map(|pipe| tokio::spawn(keep_lines(pipe, stderr.clone(), name, hearer)));
+        let (stderr_waiting, waiting) = mpsc::unbounded_channel();
+        let reader =
+            server_stderr.map(|pipe| tokio::spawn(keep_lines((pipe, waiting), stderr.clone(), name, hearer)));
         let (stdin, stdout) = (child.stdin.take(), merged.or_else(|| child.stdout.take()));
         let (sender, exit) = watch::channel(None);
         let left_by = group.clone();
@@ -161,7 +165,7 @@ impl ServerProcess {
             }
             sender.send_replace(Some(status.map_or(Exit::Code(-1), Exit::from_status)));
         });
-        Self { group, stdin, stdout, command_stderr, stderr, exit }
+        Self { group, stdin, stdout, command_stderr, stderr, stderr_waiting, exit }
     }
 
     /// The server's standard input; once. A command has none.
@@ -183,6 +187,16 @@ impl ServerProcess {
     /// The last lines of a server's standard error, oldest first, with control characters escaped.
     pub fn stderr_tail(&self) -> Vec<String> {
         self.stderr.lock().iter().cloned().collect()
+    }
+
+    /// Like [`stderr_tail`](Self::stderr_tail), with the lines that the server wrote before a
+    /// message that was read from its standard output.
+    pub(crate) async fn read_stderr(&self) -> Vec<String> {
+        let (done, read) = tokio::sync::oneshot::channel();
+        // After the end of the pipe, everything has been read.
+        let _ended = self.stderr_waiting.send(done);
+        let _ended = read.await;
+        self.stderr_tail()
     }
 
     /// The server's own process id, below its supervisor; `None` when it is gone.
@@ -257,7 +271,7 @@ impl Drop for ServerProcess {
 }
 
 async fn keep_lines(
-    pipe: ChildStderr,
+    (pipe, waiting): (ChildStderr, UnboundedReceiver<lines::ReadRequest>),
     lines: Arc<Mutex<VecDeque<String>>>,
     name: String,
     hearer: Option<UnboundedSender<String>>,
@@ -274,7 +288,7 @@ async fn keep_lines(
         }
         lines.push_back(text);
     };
-    lines::each_line(pipe, keep).await;
+    lines::each_line(pipe, keep, waiting).await;
 }
 
 /// Resident memory of this process alone, in bytes; `None` if the system does not report it.

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
 use super::lines::each_line;
@@ -57,7 +58,7 @@ pub async fn run(
                 }
                 tail.push_back(line);
             };
-            each_line(stdout, keep).await;
+            each_line(stdout, keep, mpsc::unbounded_channel().1).await;
         }
         process.wait().await
     };

@@ -184,11 +184,84 @@ async fn server_that_is_silent_about_a_refused_configuration_is_not_awaited() {
     let answer = answer.expect("a check");
     assert_eq!(answer.verdict, Verdict::NoData, "{answer:?}");
     let detail = answer.server_status.detail.expect("a reason");
-    assert!(
-        detail.ends_with("configuration: Unknown key `linterr`. The configuration has errors."),
-        "{detail}"
+    assert_eq!(
+        detail,
+        "scripted published no diagnostics for this text; scripted does not accept the project's \
+         configuration: Unknown key `linterr`. The configuration has errors."
     );
     assert!(took < SOON / 3, "{took:?}");
+    play.end().await;
+}
+
+/// The table of a server whose hover shows that it checks nothing in the file.
+const SKIPS: &str = "diagnostics = {source = \"versioned-push\", skips = {method = \"textDocument/hover\", \
+                     params = {textDocument = {uri = \"${uri}\"}, position = {line = 0, character = 0}}, \
+                     outside = \"^null$\", reason = \"does not check ignored files\"}}";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn file_that_a_server_skips_is_not_awaited_and_needs_no_findings_of_it() {
+    let scenario = json!({
+        "diagnostics": {"mode": "none"},
+        "answers": {"textDocument/hover": {"result": null}},
+    });
+    let project = Project::scripted(&scenario, SKIPS, [("a.scr", TEXT), ("b.scr", TEXT)]);
+    let play = Play::open(&project, Some(SOON));
+    let (answer, took) = timed(play.check("a.scr")).await;
+    let answer = answer.expect("a check");
+    assert_eq!((answer.verdict, answer.output.unchecked), (Verdict::Hints, 1), "no server checks it");
+    assert_eq!(answer.server_status.detail.as_deref(), Some("scripted does not check ignored files"));
+    let (folder, _) = timed(play.check(".")).await;
+    let folder = folder.expect("a check");
+    assert_eq!(folder.verdict, Verdict::Complete, "nobody named the files: {folder:?}");
+    assert_eq!(folder.notes, ["scripted does not check ignored files: a.scr and 1 more"]);
+    assert!(took < SOON / 3, "{took:?}");
+    play.end().await;
+}
+
+/// The response alone would look as if the server skipped the file.
+#[tokio::test(flavor = "multi_thread")]
+async fn file_is_not_skipped_by_a_server_that_refuses_the_configuration() {
+    let table = SKIPS.replacen('{', "{silent-if-refused = true, ", 1)
+        + "\ncomplaints = [\"^The configuration has errors\"]\nreadiness = {progress = [\"Scanning\"]}";
+    let params = json!({"type": 1, "message": "The configuration has errors."});
+    let notify = json!({"method": "window/showMessage", "params": params});
+    let scenario = json!({
+        "diagnostics": {"mode": "none"},
+        "answers": {"textDocument/hover": {"result": null}},
+        "rules": [{"at": "textDocument/didOpen", "delay_ms": 200, "do": {"notify": notify}}],
+    });
+    let project = Project::scripted(&scenario, &table, [("a.scr", TEXT)]);
+    let play = Play::open(&project, Some(SOON));
+    let (answer, took) = timed(play.check("a.scr")).await;
+    let answer = answer.expect("a check");
+    assert_eq!(answer.verdict, Verdict::NoData, "{answer:?}");
+    assert!(took < SOON / 3, "{took:?}");
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn server_that_skips_other_files_is_awaited_for_this_one() {
+    let scenario = json!({"diagnostics": {"debounce_ms": 100}});
+    let play = Play::with(&scenario, SKIPS, [("a.scr", "def foo WRONG\n")]);
+    assert_eq!(play.findings("a.scr").await, (Verdict::Complete, 1));
+    play.end().await;
+}
+
+/// The lines come right before the push, by another pipe.
+#[tokio::test(flavor = "multi_thread")]
+async fn failure_on_standard_error_makes_the_findings_of_its_document_partial() {
+    let table = "diagnostics = {source = \"push\", one-at-a-time = true, \
+                 failures-on-stderr = '^Cannot check (\\S+): (.*)$'}";
+    let line = "Cannot check ${root}/a.scr: no rules\n    at lint";
+    let rule = json!({"at": "textDocument/didOpen", "when": "before", "do": {"complain": line}});
+    let scenario = json!({"diagnostics": {"mode": "push_unversioned"}, "rules": [rule]});
+    let project = Project::scripted(&scenario, table, [("a.scr", TEXT), ("b.scr", TEXT)]);
+    let play = Play::open(&project, Some(SOON));
+    let answer = in_time(play.check("a.scr")).await.expect("a check");
+    assert_eq!(answer.verdict, Verdict::Partial, "{answer:?}");
+    let detail = answer.server_status.detail.expect("a reason");
+    assert_eq!(detail, "scripted does not accept the project's configuration: no rules");
+    assert_eq!(play.findings("b.scr").await, (Verdict::Complete, 0), "it complained about one file");
     play.end().await;
 }
 

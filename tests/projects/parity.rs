@@ -290,6 +290,29 @@ fn linter_that_waits_for_trust_is_the_reason_of_a_partial_answer_until_then() {
     assert_parity(&project, &servers, "eslint", None, Some("eslint"));
 }
 
+/// ESLint 8 reads `.eslintignore` in the folder in which it runs.
+#[test]
+#[ignore = "slow: just slow"]
+fn eslint_checks_no_file_that_eslintignore_in_the_root_names() {
+    let bad = "debugger;\n";
+    let project = Project::new([
+        ("package.json", "{\"dependencies\": {\"eslint\": \"8.57.1\"}}\n"),
+        (".eslintrc.json", "{\"root\": true, \"rules\": {\"no-debugger\": \"error\"}}\n"),
+        (".eslintignore", "gen/\n"),
+        ("gen/a.js", bad),
+        ("src/a.js", bad),
+    ]);
+    super::run(
+        Command::new("npm")
+            .args(["install", "--no-audit", "--no-fund", "--silent", "--ignore-scripts"])
+            .current_dir(project.root()),
+    );
+    let servers = ["eslint", "tsc"];
+    project.trust(Some(&real_servers(&servers)));
+    let found = ("src/a.js".to_owned(), 1, "no-debugger".to_owned());
+    assert_parity(&project, &servers, "eslint", Some(&[found]), None);
+}
+
 #[test]
 fn pyright_reports_what_its_command_line_reports() {
     for config in ["{}", "{\"typeCheckingMode\": \"strict\"}"] {

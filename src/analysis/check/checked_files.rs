@@ -302,7 +302,7 @@ pub(crate) fn set_secondary(
         |report: &&mut FileReport| !named.contains(&report.path) && !report.path.is_notebook();
     for report in reports.iter_mut().filter(may_be_secondary) {
         let is_primary = report.statuses.first().is_none_or(|status| primary.has(&status.language));
-        report.secondary = report.verdict == Verdict::Hints && !is_primary;
+        report.secondary = report.verdict == Verdict::Hints && (!is_primary || report.is_skipped());
     }
 }
 
@@ -336,11 +336,19 @@ pub(crate) fn answer(
     };
     notes.extend(context.set_up_notes_of(&reports).into_iter().filter(|note| !is_said(note)));
     for report in reports {
-        for status in report.statuses.into_iter().filter(|_| !report.secondary) {
+        let is_skipped = report.secondary && report.is_skipped();
+        // A server that does not check the file is named in a note, unless it lowers the verdict.
+        let is_counted = |status: &ServerStatus| {
+            !report.secondary && (status.state != ServerState::Unsupported || status.detail == report.detail)
+        };
+        for status in report.statuses.into_iter().filter(is_counted) {
             merge_status(&mut statuses, status);
         }
-        notes.extend(report.notes);
-        diagnostics.extend(report.items.into_iter().filter(|item| item.severity <= floor));
+        notes.extend(report.check_notes);
+        if !is_skipped {
+            notes.extend(report.notes);
+            diagnostics.extend(report.items.into_iter().filter(|item| item.severity <= floor));
+        }
     }
     notes.sort();
     notes.dedup();
@@ -365,8 +373,9 @@ pub(crate) fn answer(
 
 /// Notes on files that no server has checked, counted by language.
 fn unchecked_notes(reports: &[FileReport]) -> Vec<String> {
-    let unchecked = reports.iter().filter(|report| report.unchecked && report.verdict == Verdict::Hints);
-    let parsed = reports.iter().filter(|report| report.secondary && !report.unchecked);
+    let without_server = || reports.iter().filter(|report| !report.is_skipped());
+    let unchecked = without_server().filter(|report| report.unchecked && report.verdict == Verdict::Hints);
+    let parsed = without_server().filter(|report| report.secondary && !report.unchecked);
     let notes = [
         count_note(unchecked.collect(), "not checked: no server and no parser"),
         count_note(parsed.collect(), "checked for syntax errors only: no server"),

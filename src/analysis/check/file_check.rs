@@ -154,13 +154,15 @@ pub(crate) async fn check_file(
             Err(MissingDiagnosticsReason::Us(error)) => return Err(error),
         }
     }
-    let reachable = report.statuses.iter().any(|status| !is_absent(status));
-    if !reachable {
+    let is_unchecked =
+        report.statuses.iter().all(|status| is_absent(status) || status.state == ServerState::Unsupported);
+    let is_absent_or_skipped =
+        report.statuses.iter().all(is_absent) || knowns.iter().any(|known| known.is_skip());
+    if is_unchecked && is_absent_or_skipped {
         return without_server(context, subject, &options.view, report).await;
     }
     (report.verdict, report.detail) = combine_completeness(&knowns);
-    report.unchecked = subject.path.is_notebook()
-        && report.statuses.iter().all(|status| is_absent(status) || status.state == ServerState::Unsupported);
+    report.unchecked = subject.path.is_notebook() && is_unchecked;
     report.items.sort_by(|a, b| (a.range, a.severity, &a.message).cmp(&(b.range, b.severity, &b.message)));
     report.items.dedup_by(|a, b| a.range == b.range && a.message == b.message);
     Ok(report)
@@ -174,11 +176,9 @@ fn is_absent(status: &ServerStatus) -> bool {
 /// The combined verdict: complete if all are, no data if none has any, partial otherwise. Includes
 /// the first reason.
 fn combine_completeness(knowns: &[DiagnosticsCompleteness]) -> (Verdict, Option<String>) {
-    let reason = knowns.iter().find_map(|known| match known {
-        DiagnosticsCompleteness::Complete => None,
-        DiagnosticsCompleteness::Partial(why) | DiagnosticsCompleteness::NoData(why) => Some(why.clone()),
-    });
-    let none = knowns.iter().all(|known| matches!(known, DiagnosticsCompleteness::NoData(_)));
+    let mut asked = knowns.iter().filter(|known| !known.is_skip());
+    let reason = asked.clone().find_map(|known| known.reason().cloned());
+    let none = asked.all(|known| matches!(known, DiagnosticsCompleteness::NoData(_)));
     let verdict = match (&reason, none) {
         (None, _) => Verdict::Complete,
         (Some(_), true) => Verdict::NoData,
@@ -260,7 +260,7 @@ async fn check_with_server(
                     DiagnosticsCompleteness::NoData(_) => options.record_silence(&session, started),
                     _ => options.silence.record_answer(&server_of(&session)),
                 }
-                if fresh.known != DiagnosticsCompleteness::Complete
+                if fresh.known.lacks_findings()
                     && let Some(busy) = session.unfinished_work()
                 {
                     context.note_busy(&mut status, &busy, true);
@@ -301,6 +301,7 @@ fn answered_status(
         }
         DiagnosticsCompleteness::Partial(why) => (ServerState::Indexing, Some(why)),
         DiagnosticsCompleteness::NoData(why) => (ServerState::Timeout, Some(why)),
+        DiagnosticsCompleteness::Skipped(why) => (ServerState::Unsupported, Some(why)),
     };
     let mut status = context.status(server, subject, state, started);
     status.judge = session.judge().map(str::to_owned);

@@ -20,6 +20,8 @@ pub(crate) struct FileReport {
     pub statuses: Vec<ServerStatus>,
     /// Further notes.
     pub notes: Vec<String>,
+    /// Notes on the check of several files, of which this is the first.
+    pub check_notes: Vec<String>,
     /// True for a file of a secondary language that has no server and was not named. It does not
     /// count for the verdict.
     pub secondary: bool,
@@ -41,6 +43,7 @@ impl FileReport {
             detail: None,
             statuses: Vec::new(),
             notes: Vec::new(),
+            check_notes: Vec::new(),
             secondary: false,
             unchecked: false,
             background: Vec::new(),
@@ -61,6 +64,11 @@ impl FileReport {
     /// All findings, including the background copies, mutably.
     pub(crate) fn all_items_mut(&mut self) -> impl Iterator<Item = &mut DiagnosticItem> {
         self.items.iter_mut().chain(&mut self.background)
+    }
+
+    /// Returns true if the project's settings exclude the file from the checks of all its servers.
+    pub(crate) fn is_skipped(&self) -> bool {
+        self.statuses.iter().all(|status| status.state == ServerState::Unsupported)
     }
 
     /// The servers that had no time to report everything.

@@ -48,21 +48,19 @@ pub(crate) fn unread_status(
     Some(status)
 }
 
-/// A note for each server that did not read some notebooks.
+/// A note for each server that does not check some of the files, since they are notebooks, or the
+/// project's settings exclude them.
 pub(crate) fn unread_notes(reports: &[FileReport]) -> impl Iterator<Item = String> {
     let mut unread: BTreeMap<&str, Vec<&WorkspacePath>> = BTreeMap::new();
-    for report in reports.iter().filter(|report| report.path.is_notebook()) {
+    for report in reports {
         let is_unread =
             |status: &&ServerStatus| status.state == ServerState::Unsupported && !status.server.is_empty();
-        report
-            .statuses
-            .iter()
-            .filter(is_unread)
-            .for_each(|status| unread.entry(&status.server).or_default().push(&report.path));
+        let reasons = report.statuses.iter().filter(is_unread).filter_map(|status| status.detail.as_deref());
+        reasons.for_each(|reason| unread.entry(reason).or_default().push(&report.path));
     }
-    unread.into_iter().map(|(server, paths)| {
+    unread.into_iter().map(|(reason, paths)| {
         let named = abbreviate_list(paths.iter().map(|path| path.display()), paths.len(), 1);
-        format!("{server} does not check notebooks: {named}")
+        format!("{reason}: {named}")
     })
 }
 

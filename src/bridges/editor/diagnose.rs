@@ -169,7 +169,7 @@ async fn collect_findings(inquiry: &Inquiry, subject: LanguageFile) -> EditorFil
         match outcome {
             ServerDiagnosticsOutcome::Found { items, known, heard } => {
                 file.silent &= matches!(known, DiagnosticsCompleteness::NoData(_));
-                file.settled &= known == DiagnosticsCompleteness::Complete;
+                file.settled &= !known.lacks_findings();
                 file.items.extend(items);
                 file.marks.push(heard);
             }

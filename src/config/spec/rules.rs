@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::RegexPattern;
+use super::{MembershipRule, RegexPattern};
 use crate::config::catalogue::marker::ConfigMarker;
 use crate::config::schema::AnyTable;
 
@@ -116,10 +116,18 @@ pub(crate) struct DiagnosticsRule {
     /// does not check. Of several settings files the first that exists counts.
     #[schemars(extend("x-launch" = true))]
     pub(crate) excludes: Vec<ConfigMarker>,
+    /// The request, sent behind each text, whose response shows that the server checks nothing in
+    /// the file.
+    #[schemars(extend("x-launch" = true))]
+    pub(crate) skips: Option<MembershipRule>,
     /// Findings by which the server reports that there may be more; diagnostics are then `partial`.
     pub(crate) falls_short: Vec<FallsShort>,
     /// The notification by which the server reports whether it could check a document.
     pub(crate) check_status: Option<CheckStatusRule>,
+    /// A regular expression for lines of standard error by which the server reports that it could
+    /// not check a document. The groups are the document's URI and the reason.
+    #[schemars(extend("x-launch" = true))]
+    pub(crate) failures_on_stderr: Option<RegexPattern>,
     /// The project's settings that suppress errors of its compiler.
     #[schemars(extend("x-launch" = true))]
     pub(crate) suppressed_by: Option<SuppressionRule>,
@@ -168,14 +176,6 @@ pub(crate) struct FallsShort {
     pub(crate) code: Option<String>,
     /// A regular expression for the message of the finding; any if absent.
     pub(crate) matches: Option<RegexPattern>,
-    /// A regular expression for texts about which the server does not report all findings: no
-    /// finding needs to say so.
-    pub(crate) text: Option<RegexPattern>,
-    /// A regular expression for texts to which `text` does not apply.
-    pub(crate) text_unless: Option<RegexPattern>,
-    /// The extensions of files to which `text` does not apply.
-    #[serde(default)]
-    pub(crate) not_in: Vec<String>,
     /// True if the rule applies only in a project without a build file.
     #[serde(default)]
     pub(crate) without_build_file: bool,
@@ -226,7 +226,11 @@ pub(crate) struct LeftOutFinding {
     pub(crate) source: String,
     /// A regular expression for the message of the finding.
     pub(crate) matches: RegexPattern,
+    /// Extensions of the only files in which the finding is not shown; all files if empty.
+    #[serde(default)]
+    pub(crate) only_in: Vec<String>,
     /// Project settings with which the finding is shown.
+    #[serde(default)]
     pub(crate) unless: Vec<ConfigMarker>,
 }
 

@@ -166,7 +166,7 @@ const OPEN_CATALOGUE_KEYS: &str = "\
         silent-when-same silent-if-refused one-at-a-time stale-after-signature hints-are-findings notebooks \
         sees-unsaved own-text keeps-findings byte-columns falls-short check-status failed-checks\n\
     server.*.diagnostics.idle: method field value work\n\
-    server.*.diagnostics.falls-short[]: code matches text text-unless not-in without-build-file reason\n\
+    server.*.diagnostics.falls-short[]: code matches without-build-file reason\n\
     server.*.diagnostics.check-status: method field success reason\n\
     server.*.diagnostics.failed-checks[]: source matches\n\
     server.*.readiness: progress grace-ms files-first server-status files-during not-indexing \

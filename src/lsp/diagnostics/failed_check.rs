@@ -6,10 +6,14 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use tokio::time::Instant;
 
 use super::findings::{DiagnosticsCompleteness, RawDiagnostics};
 use crate::config::spec::{FailedCheck, LeftOutFinding};
+use crate::lsp::documents::open_documents::Snapshot;
 use crate::lsp::session::live_session::Session;
+use crate::lsp::uri;
+use crate::workspace::WorkspacePath;
 
 impl FailedCheck {
     /// Returns true if `item`, an LSP 3.17 *Diagnostic*, reports the failure.
@@ -20,15 +24,18 @@ impl FailedCheck {
 }
 
 impl LeftOutFinding {
-    fn has(&self, source: Option<&str>, message: &str) -> bool {
-        source == Some(&self.source) && self.matches.is_in(message)
+    fn has(&self, path: &WorkspacePath, source: Option<&str>, message: &str) -> bool {
+        let is_own = |extension: &str| self.only_in.iter().any(|own| own == extension);
+        source == Some(&self.source)
+            && self.matches.is_in(message)
+            && (self.only_in.is_empty() || path.extension().is_some_and(is_own))
     }
 }
 
 impl Session {
-    /// Returns true if the catalogue leaves out findings of `source` with this message.
-    pub(super) fn leaves_out(&self, source: Option<&str>, message: &str) -> bool {
-        self.state.spec.diagnostics.left_out.iter().any(|rule| rule.has(source, message))
+    /// Returns true if the catalogue leaves out findings of `source` with this message in `path`.
+    pub(super) fn leaves_out(&self, path: &WorkspacePath, source: Option<&str>, message: &str) -> bool {
+        self.state.spec.diagnostics.left_out.iter().any(|rule| rule.has(path, source, message))
     }
 
     /// Returns true if `item` is about the text, and does not report the failure of a checker.
@@ -38,6 +45,21 @@ impl Session {
 
     pub(super) fn has_failed_check(&self, raw: &RawDiagnostics) -> bool {
         !raw.items.iter().all(|item| self.is_about_text(item))
+    }
+
+    /// Records the failures to check documents that the server reported on standard error before its
+    /// last push.
+    pub(super) async fn read_failed_checks(&self, snapshot: &Snapshot, deadline: Instant) {
+        let Some(pattern) = &self.state.spec.diagnostics.failures_on_stderr else { return };
+        // Separates the push from later messages, so that the pipes are read in this order.
+        let _passed = self.pass_barrier(snapshot, deadline).await;
+        for line in self.read_stderr().await {
+            let Some((uri, reason)) = pattern.two_groups(&line) else { continue };
+            let path = uri::to_path(uri).and_then(|path| self.workspace.workspace_path(&path));
+            if let Some(path) = path {
+                self.state.record_failed_check(path, reason.to_owned());
+            }
+        }
     }
 
     /// Removes the findings that only report the failure of a checker; that checker's findings are

@@ -55,6 +55,28 @@ pub(crate) enum DiagnosticsCompleteness {
     Partial(String),
     /// No findings came in time; with the reason. Not to be read as clean.
     NoData(String),
+    /// The server checks nothing in this file, by the project's settings; with the reason.
+    Skipped(String),
+}
+
+impl DiagnosticsCompleteness {
+    /// Returns true if findings may be missing.
+    pub(crate) fn lacks_findings(&self) -> bool {
+        matches!(self, Self::Partial(_) | Self::NoData(_))
+    }
+
+    /// Returns true if the server does not check the file.
+    pub(crate) fn is_skip(&self) -> bool {
+        matches!(self, Self::Skipped(_))
+    }
+
+    /// The reason that findings may be missing.
+    pub(crate) fn reason(&self) -> Option<&String> {
+        match self {
+            Self::Complete => None,
+            Self::Partial(why) | Self::NoData(why) | Self::Skipped(why) => Some(why),
+        }
+    }
 }
 
 /// Findings in the server's form, with their completeness.

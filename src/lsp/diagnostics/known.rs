@@ -78,12 +78,13 @@ impl Session {
     pub(crate) fn known_findings(&self) -> BTreeMap<WorkspacePath, KnownFindings> {
         let mut known: BTreeMap<WorkspacePath, KnownFindings> = BTreeMap::new();
         for (path, items) in self.state.pushed_findings() {
-            let findings = known.entry(path).or_default();
             let is_left_out = |item: &Value| {
-                self.leaves_out(item["source"].as_str(), item["message"].as_str().unwrap_or_default())
+                self.leaves_out(&path, item["source"].as_str(), item["message"].as_str().unwrap_or_default())
             };
             let visible = items.iter().filter(|item| self.is_about_text(item) && !is_left_out(item));
+            let mut findings = KnownFindings::default();
             visible.for_each(|item| findings.add_raw(item));
+            known.insert(path, findings);
         }
         let kept = self.diagnostics_cache.lock();
         for (path, fresh) in kept.iter(self.disk_revision()) {

@@ -85,9 +85,9 @@ impl Session {
             // A reason may have arisen without any change of a file.
             DiagnosticsCompleteness::Complete => self.diagnostics_shortfall_reason(path).is_none(),
             DiagnosticsCompleteness::Partial(why) => {
-                self.is_lasting_lack(path, why) || self.admitted_shortfall(path, fresh).as_ref() == Some(why)
+                self.is_lasting_lack(path, why) || self.admitted_shortfall(fresh).as_ref() == Some(why)
             }
-            DiagnosticsCompleteness::NoData(_) => false,
+            DiagnosticsCompleteness::NoData(_) | DiagnosticsCompleteness::Skipped(_) => false,
         }
     }
 
@@ -157,44 +157,35 @@ impl Session {
         deadline: Instant,
     ) -> ServerFileDiagnostics {
         self.find_limits(path, deadline).await;
-        fresh.items.retain(|item| !self.leaves_out(item.source.as_deref(), &item.message));
+        fresh.items.retain(|item| !self.leaves_out(path, item.source.as_deref(), &item.message));
         if self.state.spec.diagnostics.hints_are_findings {
             for hint in fresh.items.iter_mut().filter(|item| item.severity == Severity::Hint) {
                 hint.severity = Severity::Information;
             }
         }
         let shortfall = || {
-            let admitted = || self.admitted_shortfall(path, &fresh);
+            let admitted = || self.admitted_shortfall(&fresh);
             self.diagnostics_shortfall_reason(path)
                 .or_else(admitted)
                 .or_else(|| self.missing_background_check())
         };
-        if let (DiagnosticsCompleteness::Complete, Some(shortfall)) = (&fresh.known, shortfall()) {
+        if !fresh.known.lacks_findings()
+            && let Some(shortfall) = shortfall()
+        {
             fresh.known = DiagnosticsCompleteness::Partial(shortfall);
         }
         fresh
     }
 
-    /// Returns the gap that the server itself admits by one of its findings, or that it has for such
-    /// a text.
-    fn admitted_shortfall(&self, path: &WorkspacePath, fresh: &ServerFileDiagnostics) -> Option<String> {
+    /// Returns the gap that the server itself admits by one of its findings.
+    fn admitted_shortfall(&self, fresh: &ServerFileDiagnostics) -> Option<String> {
         let rules = &self.state.spec.diagnostics.falls_short;
         let says = |rule: &FallsShort, item: &Diagnostic| {
             rule.code.as_ref().is_none_or(|code| item.code.as_ref() == Some(code))
                 && rule.matches.as_ref().is_none_or(|pattern| pattern.is_in(&item.message))
                 && !(rule.without_build_file && self.has_build_file())
         };
-        let applies = |rule: &&FallsShort| match &rule.text {
-            Some(pattern) => {
-                let text = fresh.text.to_string();
-                let extension = path.extension().unwrap_or_default();
-                pattern.is_in(&text)
-                    && rule.text_unless.as_ref().is_none_or(|pattern| !pattern.is_in(&text))
-                    && !rule.not_in.iter().any(|other| extension == other.as_str())
-            }
-            None => fresh.items.iter().any(|item| says(rule, item)),
-        };
-        let rule = rules.iter().find(applies);
+        let rule = rules.iter().find(|rule| fresh.items.iter().any(|item| says(rule, item)));
         rule.map(|rule| format!("{}: {}", self.server(), rule.reason))
     }
 

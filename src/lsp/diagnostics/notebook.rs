@@ -7,7 +7,6 @@ use tokio::time::{Instant, timeout_at};
 
 use super::findings::{BackgroundFindings, DiagnosticsCompleteness, RawDiagnostics, ServerFileDiagnostics};
 use super::pull::{PULL, pull_params};
-use super::push::wait_for_barrier;
 use crate::config::spec::{DiagnosticsRule, DiagnosticsSource, NotebookRule};
 use crate::lsp::documents::open_documents::Snapshot;
 use crate::lsp::documents::open_notebook::OpenNotebook;
@@ -79,11 +78,7 @@ impl Session {
         for (index, cell) in open.cells.iter().enumerate() {
             let raw = self.findings_in_cell(cell, deadline).await?;
             silent += usize::from(matches!(raw.known, DiagnosticsCompleteness::NoData(_)));
-            if let DiagnosticsCompleteness::Partial(reason) | DiagnosticsCompleteness::NoData(reason) =
-                &raw.known
-            {
-                gaps.push(reason.clone());
-            }
+            gaps.extend(raw.known.reason().cloned());
             found.notes.extend(raw.notes.iter().cloned());
             texts.set_own(virtual_file(cell), cell.buffer.clone());
             let mut items: Vec<_> = raw.items.iter().filter_map(|item| texts.diagnostic(item)).collect();
@@ -124,7 +119,7 @@ impl Session {
         if source == DiagnosticsSource::Pull {
             return Ok(without(format!("{} did not register diagnostics in time", self.server())));
         }
-        let barrier = std::pin::pin!(wait_for_barrier(self.start_barrier(cell)?, deadline));
+        let barrier = std::pin::pin!(self.wait_for_barrier(self.start_barrier(cell)?, deadline));
         let pushed = self.listen_for_push(&cell.path, cell.clone(), false, barrier, deadline).await?;
         let odd = || without(format!("{} sent no diagnostics for this version of a cell", self.server()));
         Ok(self.without_failed_checks(pushed.unwrap_or_else(odd)))

@@ -21,6 +21,8 @@
 //!    barrier and silence.
 //! 7. There is no push, or it is of an older text: wait; at the deadline: `no_data`.
 //!
+//! If the barrier's response shows that the server skips the file (`skips`), nothing is awaited.
+//!
 //! An answer accepted after silence states this; for a server that was not measured it is
 //! `partial`. An accepted push may contain findings from before the project was loaded. Such a push
 //! is replaced by the next one from after that time, or stands after silence.
@@ -38,6 +40,7 @@ use tokio::time::Instant;
 use super::findings::{BackgroundFindings, DiagnosticsCompleteness, RawDiagnostics};
 use crate::config::spec::{DiagnosticsRule, DiagnosticsSource};
 use crate::lsp::documents::open_documents::Snapshot;
+use crate::lsp::servers::project::project_membership::shows_outside;
 use crate::lsp::session::ask::AskError;
 use crate::lsp::session::live_session::Session;
 use crate::lsp::session::state::Pushes;
@@ -84,6 +87,14 @@ enum PushDecision {
     Wait(Option<Duration>),
     /// Another caller sent a newer text: start over with it.
     Overtaken,
+}
+
+/// The response to a barrier.
+pub(super) enum BarrierResponse {
+    /// The server has read the text.
+    Read,
+    /// It checks nothing in the file; with the reason.
+    Skipped(String),
 }
 
 impl PushWaitState<'_> {
@@ -225,8 +236,9 @@ impl Session {
             };
             drop(synced);
             let mut barrier = std::pin::pin!(async {
-                if let Some(barrier) = barrier {
-                    wait_for_barrier(barrier, deadline).await;
+                match barrier {
+                    Some(barrier) => self.wait_for_barrier(barrier, deadline).await,
+                    None => BarrierResponse::Read,
                 }
             });
             if let Some(raw) = self.listen_for_push(path, snapshot, lies, barrier.as_mut(), deadline).await? {
@@ -241,7 +253,7 @@ impl Session {
         path: &WorkspacePath,
         snapshot: Snapshot,
         lies: bool,
-        mut barrier: std::pin::Pin<&mut impl Future<Output = ()>>,
+        mut barrier: std::pin::Pin<&mut impl Future<Output = BarrierResponse>>,
         deadline: Instant,
     ) -> Result<Option<RawDiagnostics>, AskError> {
         let rule = &self.state.spec.diagnostics;
@@ -249,7 +261,7 @@ impl Session {
         let mut last_event = started;
         let mut passed = false;
         let mut seen = (0, 0, false);
-        let mut confirmation: Option<BoxFuture<'_, ()>> = None;
+        let mut confirmation: Option<BoxFuture<'_, BarrierResponse>> = None;
         let mut confirmed = false;
         let mut changes = self.state.listen();
         loop {
@@ -285,7 +297,7 @@ impl Session {
                 PushDecision::Confirm => {
                     if confirmation.is_none() {
                         let request = self.start_barrier(&snapshot)?;
-                        confirmation = Some(Box::pin(wait_for_barrier(request, deadline)));
+                        confirmation = Some(Box::pin(self.wait_for_barrier(request, deadline)));
                     }
                     None
                 }
@@ -293,11 +305,20 @@ impl Session {
             };
             let until = wait.map_or(deadline, |wait| deadline.min(Instant::now() + wait));
             tokio::select! {
-                () = barrier.as_mut(), if !passed => {
+                response = barrier.as_mut(), if !passed => {
+                    // If it refuses the configuration, it responds the same before it says so.
+                    if let BarrierResponse::Skipped(reason) = response
+                        && self.wait_for_idle(deadline).await.is_none()
+                        && !self.state.is_silent()
+                        && self.state.push_count(path) == snapshot.pushes_before
+                    {
+                        let known = DiagnosticsCompleteness::Skipped(reason);
+                        return Ok(Some(RawDiagnostics::without_findings(snapshot, known)));
+                    }
                     passed = true;
                     last_event = Instant::now();
                 }
-                () = wait_for(&mut confirmation), if !confirmed => confirmed = true,
+                _ = wait_for(&mut confirmation), if !confirmed => confirmed = true,
                 _ = changes.changed() => {}
                 reason = self.connection.wait_closed() => {
                     return Err(RequestError::Closed { reason }.into());
@@ -319,11 +340,11 @@ impl Session {
             }
             None => {
                 let why = self.diagnostics_shortfall_clause(&snapshot.path);
-                format!(
-                    "{} published no diagnostics for this text within {} ms{why}",
-                    self.server(),
-                    waited.as_millis().max(1)
-                )
+                let within = match self.state.is_silent() {
+                    true => String::new(),
+                    false => format!(" within {} ms", waited.as_millis().max(1)),
+                };
+                format!("{} published no diagnostics for this text{within}{why}", self.server())
             }
         });
         RawDiagnostics::without_findings(snapshot, known)
@@ -337,6 +358,7 @@ impl Session {
         silence: Option<Duration>,
         deadline: Instant,
     ) -> RawDiagnostics {
+        self.read_failed_checks(&snapshot, deadline).await;
         let rule = &self.state.spec.diagnostics;
         let mut notes = Vec::new();
         let mut known = DiagnosticsCompleteness::Complete;
@@ -415,6 +437,11 @@ impl Session {
 
     /// Sends a request whose response shows that the server has read everything before it.
     pub(super) fn start_barrier(&self, snapshot: &Snapshot) -> Result<PendingRequest<'_>, RequestError> {
+        if let Some(rule) = &self.state.spec.diagnostics.skips {
+            let path = self.workspace.absolute(&snapshot.path);
+            let params = rule.params_for(snapshot.uri.as_str(), &path.to_string_lossy());
+            return self.connection.start(&rule.method, &params);
+        }
         let text_document = snapshot.identifier();
         if self.capabilities.announces(DocumentSymbolRequest::METHOD) {
             let params = DocumentSymbolParams {
@@ -427,15 +454,24 @@ impl Session {
         let start = TextDocumentPositionParams { text_document, position: lsp_types::Position::default() };
         self.connection.start(HoverRequest::METHOD, &start)
     }
-}
 
-/// Waits for the response of a barrier. An error counts as well: it comes after our text.
-pub(super) async fn wait_for_barrier(barrier: PendingRequest<'_>, deadline: Instant) {
-    let _answered = barrier.answer::<Value>(deadline).await;
+    /// Waits for the response of a barrier. An error counts as well: it comes after our text.
+    pub(super) async fn wait_for_barrier(
+        &self,
+        barrier: PendingRequest<'_>,
+        deadline: Instant,
+    ) -> BarrierResponse {
+        let answer = barrier.answer::<Value>(deadline).await;
+        let rule = self.state.spec.diagnostics.skips.as_ref();
+        match rule.filter(|rule| matches!(shows_outside(rule, &answer), Ok(true))) {
+            Some(rule) => BarrierResponse::Skipped(format!("{} {}", self.server(), rule.reason)),
+            None => BarrierResponse::Read,
+        }
+    }
 }
 
 /// Waits for the future, or forever if there is none.
-async fn wait_for(future: &mut Option<BoxFuture<'_, ()>>) {
+async fn wait_for(future: &mut Option<BoxFuture<'_, BarrierResponse>>) -> BarrierResponse {
     match future {
         Some(future) => future.await,
         None => std::future::pending().await,

@@ -296,6 +296,11 @@ impl Session {
         self.process.stderr_tail()
     }
 
+    /// Like [`stderr_tail`](Self::stderr_tail), with the lines from before its last message.
+    pub(crate) async fn read_stderr(&self) -> Vec<String> {
+        self.process.read_stderr().await
+    }
+
     /// The number of its open documents.
     pub(crate) fn open_documents(&self) -> usize {
         self.documents.len()

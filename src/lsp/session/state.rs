@@ -270,6 +270,11 @@ impl SessionState {
         }
     }
 
+    /// Records that the server could not check `path`, with its reason.
+    pub(crate) fn record_failed_check(&self, path: WorkspacePath, reason: String) {
+        self.inner.lock().check_outcomes.insert(path, Err(Some(reason)));
+    }
+
     /// Returns true if the server does nothing since it does not accept the configuration.
     pub(crate) fn is_silent(&self) -> bool {
         self.spec.diagnostics.silent_if_refused && self.complaint().is_some()

@@ -291,9 +291,7 @@ async fn probe(context: &Context, subject: &LanguageFile, key: &str, server: &Se
         Ok(session) => match session.diagnostics(&subject.path, deadline).await {
             Ok(fresh) => match fresh.known {
                 DiagnosticsCompleteness::NoData(reason) => Err(reason),
-                DiagnosticsCompleteness::Complete | DiagnosticsCompleteness::Partial(_) => {
-                    Ok((format!("check {path}"), format!("{} diagnostics", fresh.items.len())))
-                }
+                _ => Ok((format!("check {path}"), format!("{} diagnostics", fresh.items.len()))),
             },
             Err(error) => Err(error.to_string()),
         },

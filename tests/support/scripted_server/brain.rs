@@ -366,6 +366,11 @@ impl Brain {
         Planned { delay, result }
     }
 
+    /// `text` with `${root}` filled in.
+    pub fn with_root(&self, text: &str) -> String {
+        self.filled(&text.into(), &Value::Null, &self.state()).as_str().unwrap_or_default().to_owned()
+    }
+
     /// `result` with `${uri}` and `${root}` filled in.
     fn filled(&self, result: &Value, params: &Value, state: &State) -> Value {
         match result {

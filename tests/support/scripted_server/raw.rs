@@ -365,6 +365,7 @@ impl Server {
             Action::Deaf {} => loop {
                 thread::park();
             },
+            Action::Complain(lines) => eprintln!("{}", self.brain.with_root(lines)),
             Action::Crash { code, stderr } => {
                 stderr.iter().for_each(|line| eprintln!("{line}"));
                 endings::exit(*code, &self.brain.journal);

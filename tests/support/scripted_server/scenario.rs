@@ -334,6 +334,7 @@ pub enum Action {
     Drip { text: String, every_ms: u64 },
     Deaf {},
     Crash { code: i32, stderr: Vec<String> },
+    Complain(String),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]

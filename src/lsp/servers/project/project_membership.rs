@@ -157,11 +157,22 @@ impl Session {
         let deadline = deadline.min(Instant::now() + MEMBERSHIP_TIMEOUT);
         let answer: Result<Value, RequestError> =
             self.connection.request(&rule.method, &params, deadline).await;
-        let is_outside = match &answer {
-            Ok(result) => rule.is_outside(Ok(result)),
-            Err(RequestError::Refused { message, .. }) => rule.is_outside(Err(message)),
-            Err(error) => return Err(error.to_string()),
-        };
+        let is_outside = shows_outside(rule, &answer).map_err(ToString::to_string)?;
         Ok(is_outside.then(|| rule.reason.clone()))
+    }
+}
+
+/// Returns true if the server answers `rule`'s request so about a file outside the project.
+///
+/// # Errors
+/// If the server did not answer.
+pub(crate) fn shows_outside<'a>(
+    rule: &MembershipRule,
+    answer: &'a Result<Value, RequestError>,
+) -> Result<bool, &'a RequestError> {
+    match answer {
+        Ok(result) => Ok(rule.is_outside(Ok(result))),
+        Err(RequestError::Refused { message, .. }) => Ok(rule.is_outside(Err(message))),
+        Err(error) => Err(error),
     }
 }
