@@ -344,7 +344,6 @@ pub(crate) fn answer(
         for status in report.statuses.into_iter().filter(is_counted) {
             merge_status(&mut statuses, status);
         }
-        notes.extend(report.check_notes);
         if !is_skipped {
             notes.extend(report.notes);
             diagnostics.extend(report.items.into_iter().filter(|item| item.severity <= floor));

@@ -20,8 +20,6 @@ pub(crate) struct FileReport {
     pub statuses: Vec<ServerStatus>,
     /// Further notes.
     pub notes: Vec<String>,
-    /// Notes on the check of several files, of which this is the first.
-    pub check_notes: Vec<String>,
     /// True for a file of a secondary language that has no server and was not named. It does not
     /// count for the verdict.
     pub secondary: bool,
@@ -43,7 +41,6 @@ impl FileReport {
             detail: None,
             statuses: Vec::new(),
             notes: Vec::new(),
-            check_notes: Vec::new(),
             secondary: false,
             unchecked: false,
             background: Vec::new(),

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use super::findings::{DiagnosticsCompleteness, RawDiagnostics};
 use crate::config::spec::{FailedCheck, LeftOutFinding};
@@ -53,7 +53,8 @@ impl Session {
         let Some(pattern) = &self.state.spec.diagnostics.failures_on_stderr else { return };
         // Separates the push from later messages, so that the pipes are read in this order.
         let _passed = self.pass_barrier(snapshot, deadline).await;
-        for line in self.read_stderr().await {
+        let lines = timeout_at(deadline, self.read_stderr()).await;
+        for line in lines.unwrap_or_else(|_| self.stderr_tail()) {
             let Some((uri, reason)) = pattern.two_groups(&line) else { continue };
             let path = uri::to_path(uri).and_then(|path| self.workspace.workspace_path(&path));
             if let Some(path) = path {

@@ -380,11 +380,7 @@ async fn check_files_until(
         }
         let none_named = BTreeSet::new();
         let checked = checked_files::check_files(context, (subjects, &none_named), &options).await;
-        let mut reports = checked.map(|checked| checked.reports).unwrap_or_default();
-        if let Some(first) = reports.values_mut().next() {
-            first.check_notes.extend(options.stored.notes(Duration::ZERO));
-        }
-        return reports;
+        return checked.map(|checked| checked.reports).unwrap_or_default();
     }
     let reports: Vec<Result<FileReport, ToolError>> = futures::stream::iter(subjects)
         .map(|subject| check_file(context, subject, &options))

@@ -77,13 +77,7 @@ impl BreakageWatch {
         found
             .unjudged
             .extend(left_out.into_iter().map(|path| (path, "too many files use the change".to_owned())));
-        let earlier_notes = baseline.before.values().flat_map(|report| &report.check_notes);
-        let earlier_notes: Vec<String> =
-            earlier_notes.map(|note| format!("of the earlier tree, {note}")).collect();
         found.reports = after.into_values().map(|report| baseline.retain_new(edits, report)).collect();
-        if let Some(first) = found.reports.first_mut() {
-            first.check_notes.extend(earlier_notes);
-        }
         found
     }
 }
