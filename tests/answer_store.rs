@@ -14,6 +14,7 @@ const ON: &str = "answer-store = true\n";
 const SERVERS: [&str; 2] = ["ty", "ruff"];
 const CART: &str = "import os\n\n\ndef total(n: int) -> int:\n    return n\n";
 const PACKAGE: &str = ".venv/lib/python3.11/site-packages/pack/__init__.py";
+const CUSTOM_MODULE: &str = ".venv/lib/python3.11/site-packages/sitecustomize.py";
 const PATH_FILE: &str = ".venv/lib/python3.11/site-packages/x.pth";
 const VENV: &str = "home = /usr/bin\nversion = 3.11.2\n";
 const USER: &str = "from shop.cart import total\n\nx: int = total(\"3\")\n";
@@ -191,10 +192,8 @@ async fn check_of_equal_tree_needs_no_server_and_check_of_changed_tree_does() {
         ),
         (
             "a module that an interpreter runs",
-            Box::new(|| write(&PACKAGE.replace("pack/__init__", "sitecustomize"), "")),
-            Box::new(|| {
-                fs::remove_file(root.join(PACKAGE.replace("pack/__init__", "sitecustomize"))).unwrap()
-            }),
+            Box::new(|| write(CUSTOM_MODULE, "")),
+            Box::new(|| fs::remove_file(root.join(CUSTOM_MODULE)).unwrap()),
         ),
         (
             "an import from above",

@@ -34,10 +34,10 @@ pub(crate) struct TreeDigest {
 /// The reason that a tree has no digest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum DigestError {
-    /// It was not read in time.
+    /// The time ended before everything was read.
     #[error("comparing the files takes too long")]
     Late,
-    /// It has more than `MAX_ENTRIES` files and folders.
+    /// More than `MAX_ENTRIES` files and folders.
     #[error("there are more than {MAX_ENTRIES} files to compare")]
     TooLarge,
     /// A folder cannot be read.
@@ -224,8 +224,7 @@ fn size_and_time(path: &Path) -> Option<String> {
 }
 
 /// Hashes the paths of the entries below `root` and the results of `digest_of`: `None` ends the
-/// walk, `Some(None)` skips an entry. Folders for which `is_left_out` holds are
-/// skipped.
+/// walk, `Some(None)` skips an entry. Folders for which `is_left_out` holds are skipped.
 fn digest_below(
     root: &Path,
     follow_links: bool,

@@ -177,7 +177,7 @@ impl StoredReports {
     }
 
     /// An exchange of nothing yet.
-    fn exchange(&self) -> SharedExchange {
+    fn empty_exchange(&self) -> SharedExchange {
         let fault = self.key_fault.as_ref().map(ToString::to_string);
         SharedExchange { ok: true, files: 0, known: 0, writers: BTreeSet::new(), fault }
     }
@@ -191,7 +191,7 @@ impl StoredReports {
         context: &Context,
         shared: &SharedStore,
     ) -> Result<SharedExchange, ToolError> {
-        let (mut pulled, settings) = (self.exchange(), &context.config.settings.shared_answers);
+        let (mut pulled, settings) = (self.empty_exchange(), &context.config.settings.shared_answers);
         for group in &self.groups {
             pulled.known += group.entry.as_ref().map_or(0, ReportEntry::len);
             let Some(key) = group.key.shared.filter(|_| group.entry.is_none()) else { continue };
@@ -213,7 +213,7 @@ impl StoredReports {
         shared: &SharedStore,
         writer: &WriterKey,
     ) -> Result<SharedExchange, SharedStoreError> {
-        let mut pushed = self.exchange();
+        let mut pushed = self.empty_exchange();
         for group in &self.groups {
             if let (Some(entry), Some(key)) = (&group.entry, &group.key.shared) {
                 let is_new = entry.writer.is_none() && shared.write(writer, key, entry).await?;
@@ -368,7 +368,7 @@ async fn report_key(
         let digest = context.workspace.tree_digest(&apart, counts, is_whole, until)?;
         Ok::<_, DigestError>((digest, name))
     });
-    let (tree, name) = tree.await.map_err(|_| DigestError::Late)??;
+    let (tree, name) = tree.await.map_err(|_| InputsError::Panic)??;
     hasher.add_name(name.as_os_str());
     hasher.add(&tree.content);
     states.add(&tree.states);

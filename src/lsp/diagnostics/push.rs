@@ -93,7 +93,7 @@ enum PushDecision {
 pub(super) enum BarrierResponse {
     /// The server has read the text.
     Read,
-    /// It checks nothing in the file; with the reason.
+    /// The server checks nothing in the file; with the reason.
     Skipped(String),
 }
 

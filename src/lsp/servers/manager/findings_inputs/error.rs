@@ -14,8 +14,8 @@ pub(crate) enum InputsError {
     /// The user, or a folder above the workspace, has settings for it.
     #[error("{0} reads settings outside of the workspace")]
     OuterSettings(String),
-    /// It is the user's own program.
-    #[error("`lsp-tools install {0}` has not installed it")]
+    /// The program is not that of `lsp-tools install`.
+    #[error("{0} is not the one that `lsp-tools install {0}` installs")]
     NotInstalled(String),
     /// There is no Python environment.
     #[error("there is no virtual environment")]
@@ -26,6 +26,9 @@ pub(crate) enum InputsError {
     /// A variable adds modules.
     #[error("{0} is set")]
     Variable(&'static str),
+    /// A panic of the code that reads them.
+    #[error("reading what findings depend on failed")]
+    Panic,
     /// A digest is missing.
     #[error(transparent)]
     Digest(#[from] DigestError),

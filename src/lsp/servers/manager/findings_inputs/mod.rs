@@ -49,7 +49,7 @@ impl Manager {
     /// interpreter.
     ///
     /// # Errors
-    /// As [`InputsError`] lists, or not everything can be read by `until`.
+    /// The variants of [`InputsError`]; `Late` if not everything can be read by `until`.
     pub(crate) async fn findings_inputs(
         &self,
         server: &str,
@@ -57,10 +57,9 @@ impl Manager {
         until: Instant,
     ) -> Result<FindingsInputs, InputsError> {
         let setup = &self.shared.setup;
-        let entries = [&setup.catalogue, Catalogue::built_in()].map(|all| all.servers.get(server));
-        let [Some(spec), Some(usual)] = entries else {
-            return Err(InputsError::UnknownReads(server.to_owned()));
-        };
+        let unknown = || InputsError::UnknownReads(server.to_owned());
+        let spec = setup.catalogue.servers.get(server).ok_or_else(unknown)?;
+        let usual = Catalogue::built_in().servers.get(server).ok_or_else(unknown)?;
         let is_usual = spec.reads_outside.is_some()
             && spec.settings == usual.settings
             && spec.initialization_options == usual.initialization_options
@@ -69,14 +68,14 @@ impl Manager {
             // These decide which files are settings.
             && setup.catalogue.has_usual_files();
         if !is_usual {
-            return Err(InputsError::UnknownReads(server.to_owned()));
+            return Err(unknown());
         }
         let (shared, key, at) = (self.shared.clone(), server.to_owned(), root.clone());
         let inputs = tokio::task::spawn_blocking(move || {
             let spec = shared.setup.catalogue.servers.get(&key)?;
             Some(LaunchInputs::collect(&shared.setup, (&key, spec), &at))
         });
-        let inputs = inputs.await.ok().flatten().ok_or(DigestError::Late)?;
+        let inputs = inputs.await.map_err(|_| InputsError::Panic)?.ok_or_else(unknown)?;
         let libraries = match python::wants_python(spec) {
             true => {
                 let found = tokio::time::timeout_at(until.into(), PythonInputs::find(setup, &inputs)).await;
@@ -89,7 +88,7 @@ impl Manager {
         let digest = tokio::task::spawn_blocking(move || {
             digest_of(&shared.setup, (&server, &root), &inputs, libraries, until)
         });
-        let (digest, machine, is_portable) = digest.await.map_err(|_| DigestError::Late)??;
+        let (digest, machine, is_portable) = digest.await.map_err(|_| InputsError::Panic)??;
         Ok(FindingsInputs { digest, machine, is_portable, environment })
     }
 }

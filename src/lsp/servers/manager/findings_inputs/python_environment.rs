@@ -47,6 +47,8 @@ pub(super) struct PythonInputs {
 }
 
 impl PythonInputs {
+    /// The inputs of the project's environment.
+    ///
     /// # Errors
     /// There is no environment, or it leads to files that are not known.
     pub(super) async fn find(setup: &ManagerSetup, inputs: &LaunchInputs) -> Result<Self, InputsError> {
@@ -59,7 +61,7 @@ impl PythonInputs {
         inputs.ok_or_else(|| InputsError::OpenEnvironment(found.folder.clone()))
     }
 
-    /// `None` if the environment leads to files that are not known.
+    /// The inputs of an environment; `None` if it leads to files that are not known.
     async fn of_environment(setup: &ManagerSetup, found: &PythonEnvironment) -> Option<Self> {
         let environment = canonicalize(&found.folder).ok()?;
         let settings = plain_settings(&environment)?;
