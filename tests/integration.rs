@@ -13,6 +13,7 @@ mod cancelled_start;
 mod changes;
 mod chat_sessions;
 mod ci;
+mod code_index;
 mod command_line;
 mod conditional_code;
 mod copilot_host;

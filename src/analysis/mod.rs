@@ -14,6 +14,7 @@ pub(crate) mod ask;
 pub(crate) mod background;
 pub(crate) mod breakage;
 pub(crate) mod check;
+pub(crate) mod code_index;
 pub(crate) mod confinement;
 pub(crate) mod context;
 pub(crate) mod doubt;

@@ -7,7 +7,9 @@ use std::time::Duration;
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 
 pub(crate) use self::at::AddressArgs;
-pub(crate) use self::checks::{CheckCommandArgs, ReportFile, StoreCommand, TestsCommandArgs};
+pub(crate) use self::checks::{
+    CheckCommandArgs, IndexCommandArgs, ReportFile, StoreCommand, TestsCommandArgs,
+};
 use self::copilot::CopilotCommandArgs;
 use self::doors::{
     DaemonCommand, HookCommandArgs, InitCommandArgs, LspCommandArgs, McpCommandArgs, ViewCommandArgs,
@@ -244,6 +246,11 @@ pub(crate) enum CliCommand {
                             lsp-tools trust --revoke   revoke the permission"
     )]
     Trust(TrustCommandArgs),
+    /// Write an index of the workspace's symbols, for code browsers and as a first answer elsewhere
+    #[command(after_help = "Example: lsp-tools index --scip\n\n\
+                            Run it again after an interruption: it goes on where it ended, if no source file has changed.\n\n\
+                            Exit status: 0 written, 1 written without some symbols, 3 no server.")]
+    Index(IndexCommandArgs),
     /// Show or empty the store of earlier checks, from which unchanged trees are answered
     #[command(subcommand)]
     Store(StoreCommand),

@@ -3,6 +3,8 @@
 //! Rules can deny them by name (`install`, `trust`), and the audit log records them. Hooks do not
 //! run: otherwise a changed hooks file would prevent `trust` itself.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::Runtime;
@@ -15,10 +17,13 @@ use crate::analysis::check::stored_reports::SharedExchange;
 use crate::analysis::error::ToolError;
 use crate::analysis::install_outcome::InstallOutput;
 use crate::lsp::servers::install::PackagePlace;
-use crate::policy::request::Effect;
+use crate::policy::request::{CallSubjects, Effect, PolicyRequest};
+use crate::tools::api::tool::Caller;
 use crate::tools::language::install;
 use crate::tools::language::install_list;
 use crate::tools::language::install_list::InstallListOutput;
+use crate::tools::language::scip_index;
+use crate::tools::language::scip_index::CodeIndexOutput;
 use crate::tools::language::trust;
 use crate::tools::language::trust::{TrustOutput, TrustRequest};
 
@@ -78,6 +83,21 @@ impl Runtime {
         let what = json!({"direction": format!("{direction:?}").to_lowercase()});
         let run = Box::pin(shared_exchange::exchange(&self.context, direction));
         self.run_recorded("store", Effect::Network, &what, run).await
+    }
+
+    /// Writes an index of the workspace to `output`.
+    ///
+    /// # Errors
+    /// `denied` by a rule; those of the index.
+    pub(crate) async fn write_index(&self, output: &Path) -> Result<CodeIndexOutput, ToolError> {
+        let arguments = json!({"output": output});
+        // Whoever reads the index reads what it says of a file, so it says nothing of those that a
+        // rule hides from agents.
+        let subjects = CallSubjects::default();
+        let reading = PolicyRequest { tool: "read", effect: Effect::Read, subjects: &subjects };
+        let context = self.context.with_limits(self.policy_of(&Caller::default()).limits(&reading));
+        let run = Box::pin(scip_index::run(&context, output));
+        self.run_recorded("index", Effect::Edit, &arguments, run).await
     }
 
     /// Shows, grants or withdraws trust in the project.

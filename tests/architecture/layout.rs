@@ -16,12 +16,12 @@ const MAX_CODE_LINES: &[(&str, usize)] = &[
     ("rpc", 1_140),
     ("lsp", 15_077),
     ("syntax", 8_595),
-    ("analysis", 13_824),
+    ("analysis", 14_400),
     ("policy", 2_320),
-    ("tools", 16_565),
-    ("runtime", 3_127),
+    ("tools", 16_710),
+    ("runtime", 3_145),
     ("bridges", 18_040),
-    ("cli", 10_851),
+    ("cli", 10_910),
 ];
 
 /// The maximum number of files directly in one folder.

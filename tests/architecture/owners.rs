@@ -39,6 +39,7 @@ const FILE_OPENERS: Owners = &[
     ("rpc/http_entry/peer.rs", "/proc"),
     ("rpc/http_entry/token.rs", "the token's file"),
     ("tools/shell/caches/cleanup.rs", "the folder of a command's caches"),
+    ("tools/language/scip_index.rs", "the index that a person asked for, never through a link"),
     ("workspace/edit/history/journal.rs", "the journal in the state folder"),
 ];
 

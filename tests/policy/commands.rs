@@ -89,6 +89,7 @@ const COMMANDS: &[ToolCommand] = &[
 /// Commands that call tools in another way, and their tests.
 const BY_OTHER_TESTS: &[(&str, &str)] = &[
     ("mcp call", "mounted::rules::server_wide_permission_rule_allows_and_denies_its_tools"),
+    ("index", "code_index::index_tells_nothing_of_files_that_a_rule_hides"),
     ("hook", "host_hook::hook_tells_nothing_of_what_rules_hide"),
     ("install", "policy::commands::trust_and_install_commands_are_audited_and_deniable"),
     ("trust", "policy::commands::trust_and_install_commands_are_audited_and_deniable"),

@@ -9,9 +9,12 @@ use super::unanswered_question::UnansweredQuestion;
 use crate::analysis::answer::{
     Answer, DiagnosticItem, HoverOutput, LocationsOutput, ServerState, ServerStatus, Verdict,
 };
+use crate::analysis::code_index::indexed_symbol;
+use crate::analysis::code_index::indexed_symbol::{IndexedSymbol, to_location};
 use crate::analysis::context::{Context, LanguageFile, from_read_error};
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::items::answer_places::to_place;
+use crate::analysis::items::budget;
 use crate::analysis::items::diagnostic_item::to_item;
 use crate::analysis::items::place::{Place, Places};
 use crate::lsp::documents::view::View;
@@ -30,13 +33,22 @@ pub(crate) async fn hover(
     context: &Context,
     unanswered: UnansweredQuestion,
 ) -> Result<Answer<HoverOutput>, ToolError> {
+    let indexed = indexed_symbol::find(context, &unanswered).await;
+    if let Ok(Some(symbol)) = indexed.as_ref()
+        && !symbol.documentation.is_empty()
+    {
+        let contents = budget::cut_page(context, symbol.documentation.clone());
+        let output = HoverOutput { contents, range: None, candidates: Places::default() };
+        return Ok(indexed_answer(unanswered, output, symbol));
+    }
     let hints = definition_hints(context, &unanswered).await?;
     let language = unanswered.subject.language.as_deref().unwrap_or_default();
     let language_id =
         context.catalogue().language_id(language, unanswered.subject.path.extension()).to_owned();
     let (contents, range) = syntax::hover(&hints, &language_id)
         .map_or((String::new(), None), |hover| (hover.contents, hover.range));
-    let notes = notes(hints.timed_out);
+    let mut notes = notes(hints.timed_out);
+    notes.extend(indexed.err());
     let candidates = Places(candidate_places(context, hints.candidates, usize::MAX));
     Ok(hints_answer(unanswered, HoverOutput { contents, range, candidates }, notes))
 }
@@ -48,7 +60,24 @@ pub(crate) async fn locations(
     navigation: Navigation,
     limit: usize,
 ) -> Result<Answer<LocationsOutput>, ToolError> {
-    let (locations, count, cut, notes) = match navigation {
+    let indexed = indexed_symbol::find(context, &unanswered).await;
+    if let Ok(Some(symbol)) = indexed.as_ref() {
+        let places = match navigation {
+            Navigation::References => &symbol.occurrences,
+            Navigation::Implementation => &symbol.implementations,
+            Navigation::Definition | Navigation::Declaration => &symbol.definitions,
+            Navigation::TypeDefinition => &BTreeSet::new(),
+        };
+        if !places.is_empty() {
+            let shown = places.iter().take(limit).cloned();
+            let locations = Vec::from_iter(shown.map(|place| to_place(context, to_location(place))));
+            let (count, has_more) = (places.len(), places.len() > locations.len());
+            let output =
+                LocationsOutput { locations: locations.into(), count, has_more, ..Default::default() };
+            return Ok(indexed_answer(unanswered, output, symbol));
+        }
+    }
+    let (locations, count, cut, mut notes) = match navigation {
         Navigation::References => references(context, &unanswered, limit).await?,
         Navigation::Implementation => {
             let found = implementation_hints(context, &unanswered).await?;
@@ -65,6 +94,7 @@ pub(crate) async fn locations(
             places_of(context, definition_hints(context, &unanswered).await?, limit)
         }
     };
+    notes.extend(indexed.err());
     let has_more = cut || count > locations.len();
     let output =
         LocationsOutput { locations: locations.into(), count, has_more, ..LocationsOutput::default() };
@@ -341,6 +371,13 @@ fn candidate_places(context: &Context, candidates: Vec<Candidate>, limit: usize)
         place
     };
     candidates.into_iter().take(limit).map(place).collect()
+}
+
+/// An answer from an index: partial, because files that are not in it may have uses.
+fn indexed_answer<T>(unanswered: UnansweredQuestion, output: T, symbol: &IndexedSymbol) -> Answer<T> {
+    let verdict = if symbol.is_current() { Verdict::Partial } else { Verdict::Hints };
+    let notes = symbol.notes().chain(unanswered.place.notes()).collect();
+    Answer::new(output, unanswered.place.resolved, unanswered.status, verdict, notes)
 }
 
 fn hints_answer<T>(unanswered: UnansweredQuestion, output: T, mut notes: Vec<String>) -> Answer<T> {

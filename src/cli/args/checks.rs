@@ -48,6 +48,17 @@ pub(crate) struct CheckCommandArgs {
     pub(crate) report: Vec<ReportFile>,
 }
 
+/// `index`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct IndexCommandArgs {
+    /// The format, SCIP: definitions, references and hovers
+    #[arg(long, required = true)]
+    pub(crate) scip: bool,
+    /// The index [default: index.scip in the workspace]
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+}
+
 /// The commands of the answer store.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum StoreCommand {

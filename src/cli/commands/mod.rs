@@ -102,6 +102,7 @@ pub(super) async fn run(command: CliCommand, cli: CliContext<'_>) -> Reply {
         CliCommand::Doctor => doctor::run(cli).await,
         CliCommand::Install(arguments) => install::run(arguments, cli).await,
         CliCommand::Trust(arguments) => trust::run(&arguments, cli).await,
+        CliCommand::Index(arguments) => checks::code_index::run(&arguments, cli).await,
         CliCommand::Store(command) => checks::answer_store::run(command, cli).await,
         CliCommand::Policy(arguments) => policy::run(arguments, cli),
         CliCommand::Tools(arguments) => tools::run(arguments, cli).await,

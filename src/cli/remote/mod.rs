@@ -74,6 +74,7 @@ pub(super) fn uses_daemon(global: &GlobalArgs, command: &CliCommand) -> bool {
 pub(super) fn daemon_accepts(command: &CliCommand) -> bool {
     match command {
         CliCommand::Trust(_)
+        | CliCommand::Index(_)
         | CliCommand::Install(_)
         | CliCommand::Completions(_)
         | CliCommand::Man(_)

@@ -18,5 +18,6 @@ pub(crate) mod lsp_overlay;
 pub(crate) mod lsp_servers;
 pub(crate) mod lsp_signature;
 pub(crate) mod lsp_symbols;
+pub(crate) mod scip_index;
 pub(crate) mod servers;
 pub(crate) mod trust;

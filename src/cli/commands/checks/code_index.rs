@@ -1,0 +1,44 @@
+//! The command `index`.
+
+use crate::analysis::code_index::INDEX_FILE;
+use crate::analysis::error::ToolError;
+use crate::cli::args::IndexCommandArgs;
+use crate::cli::commands::{CliContext, Reply, output_reply};
+use crate::cli::exit::CliExitStatus;
+use crate::cli::render::terminal::escape;
+use crate::text::words::file_count_text;
+use crate::tools::language::scip_index::CodeIndexOutput;
+
+/// The most files without symbols that the output names.
+const MAX_NAMED_FILES: usize = 5;
+
+/// Writes an index of the workspace.
+pub(crate) async fn run(arguments: &IndexCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
+    let file = match &arguments.output {
+        Some(given) => cli.cwd.join(given),
+        None => cli.runtime.workspace().root().join(INDEX_FILE),
+    };
+    let output = cli.runtime.write_index(&file).await?;
+    let is_whole = output.left_out == 0 && output.unlisted.is_empty();
+    let status = if is_whole { CliExitStatus::Answered } else { CliExitStatus::Unpleasant };
+    output_reply(cli, &output, status, text)
+}
+
+fn text(output: &CodeIndexOutput) -> String {
+    let symbols = |count: usize| if count == 1 { "1 symbol".to_owned() } else { format!("{count} symbols") };
+    let file = escape::line(&output.file.to_string_lossy()).into_owned();
+    let mut text = format!("{file} has {} of {}\n", symbols(output.symbols), file_count_text(output.files));
+    if output.resumed > 0 {
+        text.push_str(&format!("indexed before an interruption: {}\n", file_count_text(output.resumed)));
+    }
+    if output.left_out > 0 {
+        text.push_str(&format!("left out without a complete answer: {}\n", symbols(output.left_out)));
+    }
+    for file in output.unlisted.iter().take(MAX_NAMED_FILES) {
+        text.push_str(&format!("left out, because no server lists its symbols: {}\n", escape::line(file)));
+    }
+    if let Some(more @ 1..) = output.unlisted.len().checked_sub(MAX_NAMED_FILES) {
+        text.push_str(&format!("and {} more\n", file_count_text(more)));
+    }
+    text
+}
