@@ -28,6 +28,11 @@ test *ARGS:
 slow *ARGS:
     tests/slow.sh {{ARGS}}
 
+# the tests that CI leaves out, before a release: they repeat others in more languages, or take minutes
+rare *ARGS:
+    tests/slow.sh --rare {{ARGS}}
+    cargo test --test integration -- --include-ignored rust_and_go::changes::breaking_pairs
+
 # tests of a build without Linux-only features, like on macOS: just portable, just portable process::
 portable *ARGS:
     tests/portable.sh {{ARGS}}
@@ -65,17 +70,9 @@ lint:
     cargo clippy --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items
 
-# type-check for macOS: nothing is linked, and C sources of dependencies are not compiled
+# lint the program for macOS: nothing is linked, and C sources of dependencies are not compiled
 check-macos:
-    #!/bin/sh
-    set -eu
-    tools=$(mktemp -d)
-    trap 'rm -rf "$tools"' EXIT
-    printf '#!/bin/sh\nwhile [ $# -gt 0 ]; do [ "$1" != -o ] || : > "$2"; shift; done\n' > "$tools/cc"
-    printf '#!/bin/sh\nfor word; do case $word in *.a) : > "$word" ;; esac; done\n' > "$tools/ar"
-    chmod +x "$tools/cc" "$tools/ar"
-    rustup target add x86_64-apple-darwin
-    CC_x86_64_apple_darwin=$tools/cc AR_x86_64_apple_darwin=$tools/ar cargo check --target x86_64-apple-darwin
+    tests/macos.sh check
 
 # all steps of CI, from a bare machine
 ci:

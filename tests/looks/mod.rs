@@ -60,25 +60,25 @@ fn a_look_runs_nothing_bash_language_server() {
 }
 
 #[test]
-#[ignore = "slow: just slow"]
+#[ignore = "rare: just rare"]
 fn a_look_runs_nothing_vue_typescript() {
     runs_nothing("vue-typescript");
 }
 
 #[test]
-#[ignore = "slow: just slow"]
+#[ignore = "rare: just rare"]
 fn a_look_runs_nothing_pyrefly() {
     runs_nothing("pyrefly");
 }
 
 #[test]
-#[ignore = "slow: just slow"]
+#[ignore = "rare: just rare"]
 fn a_look_runs_nothing_fortls() {
     runs_nothing("fortls");
 }
 
 #[test]
-#[ignore = "slow: just slow"]
+#[ignore = "rare: just rare"]
 fn a_look_runs_nothing_cmake_language_server() {
     runs_nothing("cmake-language-server");
 }

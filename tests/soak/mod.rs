@@ -137,21 +137,21 @@ fn soak_of_correct_product_passes_in_push_and_pull_mode() {
 }
 
 #[test]
-#[ignore = "slow: just slow"]
+#[ignore = "rare: just rare"]
 fn soak_of_product_one_edit_behind_counts_stale() {
     let report = soak_scripted(&json!({}), Some(Flaw::OneEditBehind));
     assert!(report.stale > 5, "{report}");
 }
 
 #[test]
-#[ignore = "slow: just slow"]
+#[ignore = "rare: just rare"]
 fn soak_of_product_with_late_hovers_is_caught() {
     let report = soak_scripted(&json!({}), Some(Flaw::HoverOneBehind));
     assert!(report.different + report.stale > 5, "{report}");
 }
 
 #[test]
-#[ignore = "slow: just slow"]
+#[ignore = "rare: just rare"]
 fn soak_of_product_always_clean_is_caught() {
     let report = soak_scripted(&json!({}), Some(Flaw::AlwaysClean));
     assert!(report.different + report.stale > 5, "{report}");
