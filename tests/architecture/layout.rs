@@ -18,7 +18,7 @@ const MAX_CODE_LINES: &[(&str, usize)] = &[
     ("syntax", 8_595),
     ("analysis", 14_400),
     ("policy", 2_320),
-    ("tools", 16_710),
+    ("tools", 16_750),
     ("runtime", 3_145),
     ("bridges", 18_040),
     ("cli", 10_910),

@@ -16,7 +16,7 @@ use crate::analysis::path_limits::PathLimits;
 use crate::lsp::documents::view::View;
 use crate::lsp::model::{FileRef, Location};
 use crate::text::words::age::age;
-use crate::text::{Buffer, Position, Range, line_excerpt, truncate_chars, words_in};
+use crate::text::{Buffer, Position, Range, is_identifier_char, line_excerpt, truncate_chars, words_in};
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// The longest part of an indexer's name that notes show.
@@ -109,6 +109,8 @@ struct IndexSearch {
     limits: PathLimits,
     view: View,
     index: WorkspacePath,
+    /// The folder to which the paths of the index are relative.
+    base: WorkspacePath,
     /// The time when the index was written.
     written: SystemTime,
     /// The name at the place of the question.
@@ -129,18 +131,17 @@ impl IndexSearch {
         until: Instant,
     ) -> Result<Self, IndexError> {
         let (found, texts) = (IndexedSymbol::default(), BTreeMap::new());
-        let mut search = Self {
-            workspace,
-            limits,
-            view,
-            index,
-            written: SystemTime::UNIX_EPOCH,
-            name,
-            until,
-            found,
-            texts,
-        };
-        search.written = search.open()?.1;
+        let (base, written) = (index.parent().unwrap_or_else(WorkspacePath::root), SystemTime::UNIX_EPOCH);
+        let mut search = Self { workspace, limits, view, index, base, written, name, until, found, texts };
+        let (mut reader, written) = search.open()?;
+        search.written = written;
+        if let Some(IndexPart::Metadata(metadata)) = reader.next().transpose()? {
+            search.found.origin = search.origin(&metadata.tool_info.unwrap_or_default());
+            // An indexer may write its index elsewhere than into the folder that it indexes.
+            let root = url::Url::parse(&metadata.project_root).ok().and_then(|root| root.to_file_path().ok());
+            let root = root.and_then(|root| search.workspace.workspace_path(&root));
+            search.base = root.unwrap_or(search.base);
+        }
         Ok(search)
     }
 
@@ -163,31 +164,26 @@ impl IndexSearch {
         if locals.is_empty() && shared.is_empty() {
             return Ok(None);
         }
-        let needles = Vec::from_iter(
-            shared.iter().chain(&locals).map(|symbol| memmem::Finder::new(symbol).into_owned()),
-        );
+        let symbols = BTreeSet::from_iter(shared.iter().chain(&locals).map(String::as_str));
+        let shared = BTreeSet::from_iter(shared.iter().map(String::as_str));
+        let needles = Vec::from_iter(symbols.iter().map(memmem::Finder::new));
         for part in self.open()?.0 {
             match part? {
                 IndexPart::Document(bytes) if needles.iter().any(|needle| needle.find(&bytes).is_some()) => {
                     let document = ScipDocument::decode(bytes.as_slice())?;
                     // The names of local symbols repeat in other documents.
-                    match self.path_of(&document).as_ref() == Some(path) {
-                        true => self.take(&document, &Vec::from_iter(shared.iter().chain(&locals))),
-                        false => self.take(&document, &Vec::from_iter(&shared)),
-                    }
+                    let is_same = self.path_of(&document).as_ref() == Some(path);
+                    self.take(&document, if is_same { &symbols } else { &shared })?;
                 }
                 IndexPart::ExternalSymbol(bytes)
                     if needles.iter().any(|needle| needle.find(&bytes).is_some()) =>
                 {
                     let symbol = ScipSymbol::decode(bytes.as_slice())?;
-                    if shared.contains(&symbol.symbol) {
+                    if shared.contains(symbol.symbol.as_str()) {
                         self.describe(&symbol);
                     }
                 }
-                IndexPart::Metadata(metadata) => {
-                    self.found.origin = self.origin(&metadata.tool_info.unwrap_or_default());
-                }
-                IndexPart::Document(_) | IndexPart::ExternalSymbol(_) => {}
+                IndexPart::Document(_) | IndexPart::ExternalSymbol(_) | IndexPart::Metadata(_) => {}
             }
         }
         Ok(Some(self.found))
@@ -199,8 +195,9 @@ impl IndexSearch {
         path: &WorkspacePath,
         position: Position,
     ) -> Result<BTreeSet<String>, IndexError> {
-        let folder = self.index.parent().unwrap_or_else(WorkspacePath::root);
-        let relative = path.as_path().strip_prefix(folder.as_path()).unwrap_or(path.as_path());
+        let Ok(relative) = path.as_path().strip_prefix(self.base.as_path()) else {
+            return Ok(BTreeSet::new());
+        };
         // Indexes have `/` in paths.
         let relative = relative.to_string_lossy().replace('\\', "/");
         let needle = memmem::Finder::new(&relative).into_owned();
@@ -215,8 +212,11 @@ impl IndexSearch {
                 continue;
             }
             let Some(text) = self.text(&document, path) else { continue };
-            let is_current = !self.found.changed.contains(&path.display());
-            for occurrence in &document.occurrences {
+            let is_current = self.is_current(path);
+            // Without a symbol, an occurrence is a colour or a finding.
+            let named = document.occurrences.iter().filter(|occurrence| !occurrence.symbol.is_empty());
+            for occurrence in named {
+                self.check_time()?;
                 let range = occurrence.range(document.encoding()).map(|range| text.decode_range(range));
                 let is_here =
                     range.is_some_and(|range| range.touches(position) && text.slice(range) == self.name);
@@ -229,10 +229,18 @@ impl IndexSearch {
         Ok(symbols)
     }
 
+    fn check_time(&self) -> Result<(), IndexError> {
+        if Instant::now() > self.until { Err(IndexError::Late) } else { Ok(()) }
+    }
+
+    /// Returns true if the text of a file is that of the index, as far as is known.
+    fn is_current(&self, path: &WorkspacePath) -> bool {
+        !self.found.changed.contains(&path.display())
+    }
+
     /// The file of a document, if it is one that the caller may see.
     fn path_of(&self, document: &ScipDocument) -> Option<WorkspacePath> {
-        let folder = self.index.parent().unwrap_or_else(WorkspacePath::root);
-        folder.join(&document.relative_path).ok().filter(|path| !self.limits.is_hidden(path))
+        self.base.join(&document.relative_path).ok().filter(|path| !self.limits.is_hidden(path))
     }
 
     /// The present text of a file. Notes if it has changed since the index was written.
@@ -242,7 +250,8 @@ impl IndexSearch {
         }
         let text = self.workspace.read_text(path).ok().map(|file| file.text);
         let has_changed = match (&text, document.text_hash.as_slice()) {
-            (None, _) => true,
+            // Its places are left out. It may be hidden, so nothing names it.
+            (None, _) => false,
             (Some(text), hash @ [_, ..]) => ScipDocument::hash_of(text) != hash,
             (Some(_), []) => {
                 let metadata = std::fs::metadata(self.workspace.absolute(path));
@@ -260,20 +269,27 @@ impl IndexSearch {
     }
 
     /// Takes what a document says about the symbols.
-    fn take(&mut self, document: &ScipDocument, symbols: &[&String]) {
-        let Some(path) = self.path_of(document) else { return };
-        for symbol in document.symbols.iter().filter(|symbol| symbols.contains(&&symbol.symbol)) {
-            self.describe(symbol);
+    fn take(&mut self, document: &ScipDocument, symbols: &BTreeSet<&str>) -> Result<(), IndexError> {
+        let Some(path) = self.path_of(document) else { return Ok(()) };
+        // A link may lead to a file that a rule hides.
+        if self.limits.may_hide() && self.text(document, &path).is_none() {
+            return Ok(());
         }
-        let implements = |symbol: &&ScipSymbol| {
+        let mut implementing = BTreeSet::new();
+        for symbol in &document.symbols {
+            self.check_time()?;
+            if symbols.contains(symbol.symbol.as_str()) {
+                self.describe(symbol);
+            }
             let mut related = symbol.relationships.iter().filter(|relation| relation.is_implementation);
-            related.any(|relation| symbols.contains(&&relation.symbol))
-        };
-        let implementing =
-            Vec::from_iter(document.symbols.iter().filter(implements).map(|symbol| &symbol.symbol));
+            if related.any(|relation| symbols.contains(relation.symbol.as_str())) {
+                implementing.insert(symbol.symbol.as_str());
+            }
+        }
         for occurrence in &document.occurrences {
-            let is_own = symbols.contains(&&occurrence.symbol);
-            let implements = implementing.contains(&&occurrence.symbol) && occurrence.is_definition();
+            self.check_time()?;
+            let is_own = symbols.contains(occurrence.symbol.as_str());
+            let implements = implementing.contains(occurrence.symbol.as_str()) && occurrence.is_definition();
             if !is_own && !implements {
                 continue;
             }
@@ -291,6 +307,7 @@ impl IndexSearch {
                 self.found.occurrences.insert(place);
             }
         }
+        Ok(())
     }
 
     /// The place of an occurrence, if the name of its symbol is still there.
@@ -303,11 +320,13 @@ impl IndexSearch {
         let text = self.text(document, path)?;
         let range = text.decode_range(occurrence.range(document.encoding())?);
         let there = text.slice(range);
+        // In a file that has not changed, another name is an alias.
         let has_name = there == self.name || declared_name(&occurrence.symbol) == Some(&there);
+        let is_alias = !there.is_empty() && there.chars().all(is_identifier_char) && self.is_current(path);
         // Files and modules are defined at their start.
         let is_file = there.is_empty() && occurrence.is_definition() && range.start == Position::default();
         let line = text.line(range.start.line)?.into_owned();
-        (has_name || is_file).then(|| (path.clone(), range, line))
+        (has_name || is_alias || is_file).then(|| (path.clone(), range, line))
     }
 
     /// Adds the signature and the documentation of a symbol.

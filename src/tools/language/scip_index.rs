@@ -16,7 +16,7 @@ use prost::Message;
 use serde::Serialize;
 
 use super::{lsp_hover, lsp_navigate};
-use crate::analysis::answer::{SymbolItem, Verdict};
+use crate::analysis::answer::{LocationsOutput, SymbolItem, Verdict};
 use crate::analysis::code_index::index_reader::{IndexPart, IndexReader};
 use crate::analysis::code_index::indexed_symbol::COMMIT_ARGUMENT;
 use crate::analysis::code_index::message::{
@@ -40,6 +40,10 @@ const MAX_USES: usize = 1_000_000;
 const SYMBOLS_AT_ONCE: usize = 4;
 /// The argument in an unfinished index that names the state of the source files.
 const SOURCES_ARGUMENT: &str = "--sources=";
+/// The ends of the names of files beside the index: what was asked so far, and the complete index
+/// before it has its name.
+const JOURNAL_SUFFIX: &str = ".part";
+const COMPLETE_SUFFIX: &str = ".new";
 /// The scheme of the names of symbols, and an empty package: manager, name and version.
 const SYMBOL_PREFIX: &str = "lsp-tools . . . ";
 
@@ -56,8 +60,8 @@ pub(crate) struct CodeIndexOutput {
     pub(crate) symbols: usize,
     /// The number of files that an interrupted command had finished.
     pub(crate) resumed: usize,
-    /// The number of symbols without a complete answer, which are left out.
-    pub(crate) left_out: usize,
+    /// The symbols without a complete answer, which are left out.
+    pub(crate) left_out: Vec<String>,
     /// The files whose symbols no server lists, which are left out.
     pub(crate) unlisted: Vec<String>,
 }
@@ -70,9 +74,12 @@ pub(crate) struct CodeIndexOutput {
 pub(crate) async fn run(context: &Context, output: &Path) -> Result<CodeIndexOutput, ToolError> {
     let timeout = context.timeout.or(Some(QUESTION_TIMEOUT));
     let context = &Context { timeout, ..context.clone() };
+    for path in [output.to_owned(), beside(output, JOURNAL_SUFFIX), beside(output, COMPLETE_SUFFIX)] {
+        check_replaceable(&path)?;
+    }
     let subjects = sources(context)?;
     let mut index = UnfinishedIndex::open(context, output, &subjects)?;
-    let (mut left_out, mut resumed, mut unlisted) = (0, 0, Vec::new());
+    let (mut left_out, mut resumed, mut unlisted) = (Vec::new(), 0, Vec::new());
     for (done, (subject, text)) in subjects.iter().enumerate() {
         context.send_progress(ProgressEvent::FilesChecked { done, total: subjects.len() });
         if index.is_done(&subject.path) {
@@ -81,13 +88,14 @@ pub(crate) async fn run(context: &Context, output: &Path) -> Result<CodeIndexOut
         }
         match documents(context, subject, text).await? {
             Some((documents, incomplete)) => {
-                left_out += incomplete;
+                left_out.extend(incomplete);
                 index.add(documents)?;
             }
             None => unlisted.push(subject.path.display()),
         }
     }
     if unlisted.len() == subjects.len() {
+        index.discard();
         let what = "no language server lists the symbols of a file here";
         return Err(ToolError::new(ErrorCode::ServerMissing, what)
             .with_hint("`lsp-tools doctor` names the servers and the commands that install them"));
@@ -97,7 +105,7 @@ pub(crate) async fn run(context: &Context, output: &Path) -> Result<CodeIndexOut
         return Err(ToolError::new(ErrorCode::Conflict, "source files changed while they were indexed")
             .with_hint("run the command again"));
     }
-    let (files, symbols) = index.finish()?;
+    let (files, symbols) = index.finish(&subjects)?;
     Ok(CodeIndexOutput { ok: true, file: output.to_owned(), files, symbols, resumed, left_out, unlisted })
 }
 
@@ -129,12 +137,12 @@ struct NamedSymbol {
 }
 
 /// What a file's symbols contribute to the documents of all files, that of the file itself last,
-/// and the number of symbols without a complete answer. `None` if no server lists its symbols.
+/// and the symbols without a complete answer. `None` if no server lists its symbols.
 async fn documents(
     context: &Context,
     subject: &LanguageFile,
     text: &Buffer,
-) -> Result<Option<(Vec<ScipDocument>, usize)>, ToolError> {
+) -> Result<Option<(Vec<ScipDocument>, Vec<String>)>, ToolError> {
     let listed = outline(context, subject.clone(), usize::MAX, false).await?;
     if listed.verdict != Verdict::Complete {
         return Ok(None);
@@ -147,14 +155,15 @@ async fn documents(
         (symbol, answer)
     });
     let mut asked = asked.buffered(SYMBOLS_AT_ONCE);
-    let (mut by_file, mut own, mut incomplete) = (BTreeMap::<WorkspacePath, Vec<_>>::new(), Vec::new(), 0);
+    let (mut by_file, mut own, mut incomplete) =
+        (BTreeMap::<WorkspacePath, Vec<_>>::new(), Vec::new(), Vec::new());
     while let Some((symbol, answer)) = asked.next().await {
-        let Some((uses, documentation)) = answer? else {
-            incomplete += 1;
+        let Some(SymbolAnswer { uses, definitions, documentation }) = answer? else {
+            incomplete.push(format!("{}:{}", subject.path.display(), symbol.name));
             continue;
         };
         for (path, range) in uses {
-            let is_definition = path == subject.path && range.start == symbol.at;
+            let is_definition = definitions.contains(&(path.clone(), range));
             by_file.entry(path).or_default().push(occurrence(&symbol.symbol, range, is_definition));
         }
         own.push(ScipSymbol {
@@ -167,36 +176,55 @@ async fn documents(
     let own_occurrences = by_file.remove(&subject.path).unwrap_or_default();
     let others = by_file.into_iter().map(|(path, occurrences)| document(context, &path, occurrences));
     let mut documents = Vec::from_iter(others);
+    // Without the hash, an interrupted command asks about the file again.
+    let hash = incomplete.is_empty().then(|| ScipDocument::hash_of(&text.to_string()).to_vec());
     documents.push(ScipDocument {
         symbols: own,
-        text_hash: ScipDocument::hash_of(&text.to_string()).to_vec(),
+        text_hash: hash.unwrap_or_default(),
         ..document(context, &subject.path, own_occurrences)
     });
     Ok(Some((documents, incomplete)))
 }
 
-/// The uses of a symbol, its definition included, and its documentation; `None` without a complete
-/// answer.
+/// A complete answer about a symbol.
+struct SymbolAnswer {
+    /// Its uses, its definitions included.
+    uses: BTreeSet<(WorkspacePath, Range)>,
+    definitions: BTreeSet<(WorkspacePath, Range)>,
+    documentation: Vec<String>,
+}
+
+/// Asks about a symbol; `None` without a complete answer.
 async fn ask(
     context: &Context,
     subject: &LanguageFile,
     symbol: &NamedSymbol,
-) -> Result<Option<(BTreeSet<(WorkspacePath, Range)>, Vec<String>)>, ToolError> {
+) -> Result<Option<SymbolAnswer>, ToolError> {
     let target = Target::Position { path: context.workspace.absolute(&subject.path), position: symbol.at };
     let uses = lsp_navigate::run(context, Navigation::References, &target, Some(MAX_USES)).await?;
+    let defined = lsp_navigate::run(context, Navigation::Definition, &target, Some(MAX_USES)).await?;
     let hover = lsp_hover::run(context, &target).await?;
-    if uses.verdict != Verdict::Complete || uses.output.has_more || hover.verdict != Verdict::Complete {
+    let verdicts = [uses.verdict, defined.verdict, hover.verdict];
+    if verdicts.iter().any(|verdict| *verdict != Verdict::Complete) || uses.output.has_more {
         return Ok(None);
     }
     let end = symbol.at.right_by(symbol.name.chars().count());
-    let mut found = BTreeSet::from([(subject.path.clone(), Range::new(symbol.at, end))]);
-    for place in uses.output.locations.0 {
-        // Uses in files elsewhere have no place in an index of the workspace.
-        let path = context.workspace.path(Path::new(&place.path)).ok();
-        found.extend(path.filter(|path| !context.limits.is_hidden(path)).map(|path| (path, place.range)));
+    let own = (subject.path.clone(), Range::new(symbol.at, end));
+    let mut definitions = places(context, defined.output);
+    if definitions.is_empty() {
+        definitions.insert(own.clone());
     }
+    let mut uses = places(context, uses.output);
+    uses.extend(definitions.iter().cloned().chain([own]));
     let documentation = Some(hover.output.contents).filter(|contents| !contents.is_empty());
-    Ok(Some((found, documentation.into_iter().collect())))
+    Ok(Some(SymbolAnswer { uses, definitions, documentation: documentation.into_iter().collect() }))
+}
+
+/// The places in files that the index may name: those of the workspace that no rule hides.
+fn places(context: &Context, output: LocationsOutput) -> BTreeSet<(WorkspacePath, Range)> {
+    let path = |path: &str| context.workspace.path(Path::new(path)).ok();
+    let found = output.locations.0.into_iter().filter_map(|place| Some((path(&place.path)?, place.range)));
+    found.filter(|(path, _)| !context.limits.is_hidden(path)).collect()
 }
 
 /// Collects the symbols with a name in the text, each with its name below `container`. `known`
@@ -293,7 +321,7 @@ impl UnfinishedIndex {
         output: &Path,
         subjects: &[(LanguageFile, Buffer)],
     ) -> Result<Self, ToolError> {
-        let (journal, metadata) = (beside(output, ".part"), metadata(context, subjects));
+        let (journal, metadata) = (beside(output, JOURNAL_SUFFIX), metadata(context, subjects));
         let mut documents = BTreeMap::new();
         read_journal(&journal, &metadata, &mut documents);
         let failed = |error| unwritable(&journal, &error);
@@ -322,25 +350,42 @@ impl UnfinishedIndex {
         Ok(())
     }
 
-    /// Writes the index and removes the journal. Returns the numbers of files and symbols.
-    fn finish(mut self) -> Result<(usize, usize), ToolError> {
+    /// Removes the journal. One that stays is replaced by the next command.
+    fn discard(&self) {
+        let _ = fs::remove_file(&self.journal);
+    }
+
+    /// Writes the index of the sources and removes the journal. Returns the numbers of files and
+    /// symbols.
+    fn finish(mut self, sources: &[(LanguageFile, Buffer)]) -> Result<(usize, usize), ToolError> {
+        for (source, text) in sources {
+            if let Some(document) = self.documents.get_mut(&slashed(&source.path)) {
+                document.text_hash = ScipDocument::hash_of(&text.to_string()).to_vec();
+            }
+        }
         self.metadata.tool_info.iter_mut().for_each(|indexer| {
             indexer.arguments.retain(|argument| !argument.starts_with(SOURCES_ARGUMENT));
         });
         for document in self.documents.values_mut() {
             document.occurrences.sort_by(|a, b| (&a.range, &a.symbol).cmp(&(&b.range, &b.symbol)));
             document.occurrences.dedup();
+            // A file that was asked about again has its symbols twice.
+            document.symbols.reverse();
+            let mut known = BTreeSet::new();
+            document.symbols.retain(|symbol| known.insert(symbol.symbol.clone()));
+            document.symbols.reverse();
         }
         let symbols = self.documents.values().map(|document| document.symbols.len()).sum();
-        let index =
-            ScipIndex { metadata: Some(self.metadata), documents: self.documents.into_values().collect() };
-        let complete = beside(&self.output, ".new");
+        let index = ScipIndex {
+            metadata: Some(self.metadata.clone()),
+            documents: std::mem::take(&mut self.documents).into_values().collect(),
+        };
+        let complete = beside(&self.output, COMPLETE_SUFFIX);
         let written = create_anew(&complete)
             .and_then(|mut file| file.write_all(&index.encode_to_vec()))
             .and_then(|()| fs::rename(&complete, &self.output));
         written.map_err(|error| unwritable(&self.output, &error))?;
-        // A journal that stays is replaced by the next command.
-        let _ = fs::remove_file(&self.journal);
+        self.discard();
         Ok((index.documents.len(), symbols))
     }
 }
@@ -401,6 +446,28 @@ fn beside(output: &Path, suffix: &str) -> PathBuf {
     let mut name = output.as_os_str().to_owned();
     name.push(suffix);
     name.into()
+}
+
+/// Refuses a place where the index, or a file beside it, would replace anything but an index.
+fn check_replaceable(path: &Path) -> Result<(), ToolError> {
+    let refused = |why: &str| {
+        let what = format!("the index cannot be written: `{}` {why}", path.display());
+        Err(ToolError::new(ErrorCode::InvalidArgs, what).with_hint("name another file with --output"))
+    };
+    let Ok(metadata) = fs::symlink_metadata(path) else {
+        let has_folder = path.parent().is_some_and(Path::is_dir);
+        return if has_folder { Ok(()) } else { refused("is in a folder that does not exist") };
+    };
+    if !metadata.is_file() {
+        return refused("is there, and is no regular file");
+    }
+    let file = Workspace::open_outside(path).ok();
+    let parts = file.map(|(file, _)| IndexReader::new(file, Instant::now() + QUESTION_TIMEOUT));
+    match parts.and_then(|mut parts| parts.next()) {
+        _ if metadata.len() == 0 => Ok(()),
+        Some(Ok(_)) => Ok(()),
+        Some(Err(_)) | None => refused("is there, and is no index"),
+    }
 }
 
 /// Creates a file in place of another. A link there, which a project may have put there, is not

@@ -2,6 +2,7 @@
 
 use crate::analysis::code_index::INDEX_FILE;
 use crate::analysis::error::ToolError;
+use crate::analysis::items::named_places::abbreviate_list;
 use crate::cli::args::IndexCommandArgs;
 use crate::cli::commands::{CliContext, Reply, output_reply};
 use crate::cli::exit::CliExitStatus;
@@ -9,8 +10,8 @@ use crate::cli::render::terminal::escape;
 use crate::text::words::file_count_text;
 use crate::tools::language::scip_index::CodeIndexOutput;
 
-/// The most files without symbols that the output names.
-const MAX_NAMED_FILES: usize = 5;
+/// The most symbols and files that the output names.
+const MAX_NAMED: usize = 5;
 
 /// Writes an index of the workspace.
 pub(crate) async fn run(arguments: &IndexCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
@@ -19,7 +20,7 @@ pub(crate) async fn run(arguments: &IndexCommandArgs, cli: CliContext<'_>) -> Re
         None => cli.runtime.workspace().root().join(INDEX_FILE),
     };
     let output = cli.runtime.write_index(&file).await?;
-    let is_whole = output.left_out == 0 && output.unlisted.is_empty();
+    let is_whole = output.left_out.is_empty() && output.unlisted.is_empty();
     let status = if is_whole { CliExitStatus::Answered } else { CliExitStatus::Unpleasant };
     output_reply(cli, &output, status, text)
 }
@@ -31,14 +32,13 @@ fn text(output: &CodeIndexOutput) -> String {
     if output.resumed > 0 {
         text.push_str(&format!("indexed before an interruption: {}\n", file_count_text(output.resumed)));
     }
-    if output.left_out > 0 {
-        text.push_str(&format!("left out without a complete answer: {}\n", symbols(output.left_out)));
-    }
-    for file in output.unlisted.iter().take(MAX_NAMED_FILES) {
-        text.push_str(&format!("left out, because no server lists its symbols: {}\n", escape::line(file)));
-    }
-    if let Some(more @ 1..) = output.unlisted.len().checked_sub(MAX_NAMED_FILES) {
-        text.push_str(&format!("and {} more\n", file_count_text(more)));
-    }
+    text.push_str(&list_text("without a complete answer", &output.left_out));
+    text.push_str(&list_text("of files whose symbols no server lists", &output.unlisted));
     text
+}
+
+/// What was left out for one reason.
+fn list_text(reason: &str, all: &[String]) -> String {
+    let names = abbreviate_list(all.iter().cloned(), all.len(), MAX_NAMED);
+    if all.is_empty() { names } else { format!("left out, {reason}: {}\n", escape::line(&names)) }
 }
