@@ -59,7 +59,7 @@ async fn alternating_errors_are_never_stale_in_any_diagnostics_mode() {
 #[tokio::test(flavor = "multi_thread")]
 async fn text_is_sent_again_after_a_request_for_a_signature_even_if_it_timed_out() {
     let table = "diagnostics = {source = \"pull\", stale-after-signature = true}";
-    for (answer, timeout) in [(json!({"never": true}), 500), (json!({"result": null}), 60_000)] {
+    for (answer, timeout) in [(json!({"never": true}), 2_000), (json!({"result": null}), 60_000)] {
         let scenario =
             json!({"diagnostics": {"mode": "pull"}, "answers": {"textDocument/signatureHelp": answer}});
         let project = Project::scripted(&scenario, table, [("a.scr", "def foo\n")]);
