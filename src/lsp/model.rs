@@ -20,7 +20,7 @@ pub enum FileRef {
 }
 
 /// A range of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Location {
     /// The file.
     pub file: FileRef,

@@ -91,8 +91,7 @@ impl Runtime {
     /// `denied` by a rule; those of the index.
     pub(crate) async fn write_index(&self, output: &Path) -> Result<CodeIndexOutput, ToolError> {
         let arguments = json!({"output": output});
-        // Whoever reads the index reads what it says of a file, so it says nothing of those that a
-        // rule hides from agents.
+        // An agent can read the index, so files that rules hide from agents are not in it.
         let subjects = CallSubjects::default();
         let reading = PolicyRequest { tool: "read", effect: Effect::Read, subjects: &subjects };
         let context = self.context.with_limits(self.policy_of(&Caller::default()).limits(&reading));

@@ -10,7 +10,7 @@ use crate::analysis::answer::{
     Answer, DiagnosticItem, HoverOutput, LocationsOutput, ServerState, ServerStatus, Verdict,
 };
 use crate::analysis::code_index::indexed_symbol;
-use crate::analysis::code_index::indexed_symbol::{IndexedSymbol, to_location};
+use crate::analysis::code_index::indexed_symbol::IndexedSymbol;
 use crate::analysis::context::{Context, LanguageFile, from_read_error};
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::items::answer_places::to_place;
@@ -18,7 +18,7 @@ use crate::analysis::items::budget;
 use crate::analysis::items::diagnostic_item::to_item;
 use crate::analysis::items::place::{Place, Places};
 use crate::lsp::documents::view::View;
-use crate::lsp::model::Symbol;
+use crate::lsp::model::{Location, Symbol};
 use crate::lsp::servers::install_advice;
 use crate::lsp::session::operations::Navigation;
 use crate::syntax;
@@ -61,21 +61,15 @@ pub(crate) async fn locations(
     limit: usize,
 ) -> Result<Answer<LocationsOutput>, ToolError> {
     let indexed = indexed_symbol::find(context, &unanswered).await;
-    if let Ok(Some(symbol)) = indexed.as_ref() {
-        let places = match navigation {
-            Navigation::References => &symbol.occurrences,
-            Navigation::Implementation => &symbol.implementations,
-            Navigation::Definition | Navigation::Declaration => &symbol.definitions,
-            Navigation::TypeDefinition => &BTreeSet::new(),
-        };
-        if !places.is_empty() {
-            let shown = places.iter().take(limit).cloned();
-            let locations = Vec::from_iter(shown.map(|place| to_place(context, to_location(place))));
-            let (count, has_more) = (places.len(), places.len() > locations.len());
-            let output =
-                LocationsOutput { locations: locations.into(), count, has_more, ..Default::default() };
-            return Ok(indexed_answer(unanswered, output, symbol));
-        }
+    if let Ok(Some(symbol)) = indexed.as_ref()
+        && let Some(places) = indexed_places(symbol, navigation)
+    {
+        let locations =
+            Vec::from_iter(places.iter().take(limit).map(|place| to_place(context, place.clone())));
+        let (count, has_more) = (places.len(), places.len() > locations.len());
+        let output =
+            LocationsOutput { locations: locations.into(), count, has_more, ..LocationsOutput::default() };
+        return Ok(indexed_answer(unanswered, output, symbol));
     }
     let (locations, count, cut, mut notes) = match navigation {
         Navigation::References => references(context, &unanswered, limit).await?,
@@ -99,6 +93,17 @@ pub(crate) async fn locations(
     let output =
         LocationsOutput { locations: locations.into(), count, has_more, ..LocationsOutput::default() };
     Ok(hints_answer(unanswered, output, notes))
+}
+
+/// The places in an index that answer a question; `None` if it has none.
+fn indexed_places(symbol: &IndexedSymbol, navigation: Navigation) -> Option<&BTreeSet<Location>> {
+    let places = match navigation {
+        Navigation::References => &symbol.occurrences,
+        Navigation::Implementation => &symbol.implementations,
+        Navigation::Definition | Navigation::Declaration => &symbol.definitions,
+        Navigation::TypeDefinition => return None,
+    };
+    (!places.is_empty()).then_some(places)
 }
 
 /// Places, their number, true if there may be more, and notes.

@@ -16,7 +16,7 @@ use crate::analysis::path_limits::PathLimits;
 use crate::lsp::documents::view::View;
 use crate::lsp::model::{FileRef, Location};
 use crate::text::words::age::age;
-use crate::text::{Buffer, Position, Range, is_identifier_char, line_excerpt, truncate_chars, words_in};
+use crate::text::{Buffer, Position, is_identifier_char, line_excerpt, truncate_chars, words_in};
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// The longest part of an indexer's name that notes show.
@@ -33,11 +33,11 @@ pub(crate) const COMMIT_ARGUMENT: &str = "--commit=";
 #[derive(Debug, Default)]
 pub(crate) struct IndexedSymbol {
     /// Its definitions.
-    pub(crate) definitions: BTreeSet<PlaceInIndex>,
+    pub(crate) definitions: BTreeSet<Location>,
     /// Its definitions and uses.
-    pub(crate) occurrences: BTreeSet<PlaceInIndex>,
+    pub(crate) occurrences: BTreeSet<Location>,
     /// The definitions of symbols that implement it.
-    pub(crate) implementations: BTreeSet<PlaceInIndex>,
+    pub(crate) implementations: BTreeSet<Location>,
     /// Its signature and documentation, as Markdown; empty if the index has none.
     pub(crate) documentation: String,
     /// The origin of the index, in words.
@@ -46,15 +46,6 @@ pub(crate) struct IndexedSymbol {
     changed: BTreeSet<String>,
     /// The number of places that no longer have the name.
     outdated: usize,
-}
-
-/// A place of an index: file, range and source line.
-pub(crate) type PlaceInIndex = (WorkspacePath, Range, String);
-
-/// The location of a place.
-pub(crate) fn to_location((path, range, line): PlaceInIndex) -> Location {
-    let text = Some(line_excerpt(&line, range.start.character));
-    Location { file: FileRef::Inside(path), range, text }
 }
 
 impl IndexedSymbol {
@@ -78,8 +69,11 @@ impl IndexedSymbol {
     }
 }
 
-/// Returns the symbol at the place of a question, according to the index of its file, or the reason
-/// that an index cannot be used. Neither if there is no index, or none of this place.
+/// Returns the symbol at the place of a question, according to the index of its file; `None` without
+/// an index, or without a symbol there.
+///
+/// # Errors
+/// The reason that an index cannot be used, in one sentence.
 pub(crate) async fn find(
     context: &Context,
     unanswered: &UnansweredQuestion,
@@ -97,10 +91,9 @@ pub(crate) async fn find(
     let found = tokio::task::spawn_blocking(move || {
         IndexSearch::new(workspace, limits, view, index, name, until)?.symbol_at(&path, position)
     });
-    match found.await {
-        Ok(found) => found.map_err(|error| format!("{shown} was not used: {error}")),
-        Err(error) => Err(format!("{shown} was not used: {error}")),
-    }
+    let found = found.await.map_err(|error| error.to_string());
+    let found = found.and_then(|found| found.map_err(|error| error.to_string()));
+    found.map_err(|why| format!("{shown} was not used: {why}"))
 }
 
 /// A search in one index.
@@ -117,7 +110,7 @@ struct IndexSearch {
     name: String,
     until: Instant,
     found: IndexedSymbol,
-    /// The present texts of files, and whether they have changed since the index was written.
+    /// The present texts of files; `None` for those that cannot be read.
     texts: BTreeMap<WorkspacePath, Option<Buffer>>,
 }
 
@@ -159,25 +152,22 @@ impl IndexSearch {
         position: Position,
     ) -> Result<Option<IndexedSymbol>, IndexError> {
         let symbols = self.symbols_at(path, position)?;
-        let (locals, shared): (BTreeSet<_>, _) =
-            symbols.into_iter().partition(|symbol| symbol.starts_with(LOCAL_PREFIX));
-        if locals.is_empty() && shared.is_empty() {
+        if symbols.is_empty() {
             return Ok(None);
         }
-        let symbols = BTreeSet::from_iter(shared.iter().chain(&locals).map(String::as_str));
-        let shared = BTreeSet::from_iter(shared.iter().map(String::as_str));
+        let symbols = BTreeSet::from_iter(symbols.iter().map(String::as_str));
+        let shared = symbols.iter().copied().filter(|symbol| !symbol.starts_with(LOCAL_PREFIX)).collect();
         let needles = Vec::from_iter(symbols.iter().map(memmem::Finder::new));
+        let is_named = |bytes: &[u8]| needles.iter().any(|needle| needle.find(bytes).is_some());
         for part in self.open()?.0 {
             match part? {
-                IndexPart::Document(bytes) if needles.iter().any(|needle| needle.find(&bytes).is_some()) => {
+                IndexPart::Document(bytes) if is_named(&bytes) => {
                     let document = ScipDocument::decode(bytes.as_slice())?;
                     // The names of local symbols repeat in other documents.
                     let is_same = self.path_of(&document).as_ref() == Some(path);
                     self.take(&document, if is_same { &symbols } else { &shared })?;
                 }
-                IndexPart::ExternalSymbol(bytes)
-                    if needles.iter().any(|needle| needle.find(&bytes).is_some()) =>
-                {
+                IndexPart::ExternalSymbol(bytes) if is_named(&bytes) => {
                     let symbol = ScipSymbol::decode(bytes.as_slice())?;
                     if shared.contains(symbol.symbol.as_str()) {
                         self.describe(&symbol);
@@ -316,7 +306,7 @@ impl IndexSearch {
         document: &ScipDocument,
         path: &WorkspacePath,
         occurrence: &ScipOccurrence,
-    ) -> Option<PlaceInIndex> {
+    ) -> Option<Location> {
         let text = self.text(document, path)?;
         let range = text.decode_range(occurrence.range(document.encoding())?);
         let there = text.slice(range);
@@ -325,8 +315,12 @@ impl IndexSearch {
         let is_alias = !there.is_empty() && there.chars().all(is_identifier_char) && self.is_current(path);
         // Files and modules are defined at their start.
         let is_file = there.is_empty() && occurrence.is_definition() && range.start == Position::default();
-        let line = text.line(range.start.line)?.into_owned();
-        (has_name || is_alias || is_file).then(|| (path.clone(), range, line))
+        let line = Some(line_excerpt(&text.line(range.start.line)?, range.start.character));
+        (has_name || is_alias || is_file).then(|| Location {
+            file: FileRef::Inside(path.clone()),
+            range,
+            text: line,
+        })
     }
 
     /// Adds the signature and the documentation of a symbol.

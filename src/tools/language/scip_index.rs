@@ -6,8 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -29,11 +28,13 @@ use crate::analysis::target::Target;
 use crate::lsp::session::operations::Navigation;
 use crate::lsp::session::progress::ProgressEvent;
 use crate::process::git::repository::{GitHead, Repository};
-use crate::text::{Buffer, PartsHasher, Position, Range, hex, identifier_near};
+use crate::text::{Buffer, PartsHash, PartsHasher, Position, Range, hex, identifier_near};
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// The time for the answer to one question, unless the caller sets another.
 const QUESTION_TIMEOUT: Duration = Duration::from_secs(120);
+/// The time for reading an earlier index or journal.
+const READING_TIMEOUT: Duration = Duration::from_secs(120);
 /// The most uses of one symbol.
 const MAX_USES: usize = 1_000_000;
 /// The number of symbols that are asked about at once.
@@ -47,7 +48,7 @@ const COMPLETE_SUFFIX: &str = ".new";
 /// The scheme of the names of symbols, and an empty package: manager, name and version.
 const SYMBOL_PREFIX: &str = "lsp-tools . . . ";
 
-/// What was written.
+/// The extent of a written index, and its gaps.
 #[derive(Debug, Serialize)]
 pub(crate) struct CodeIndexOutput {
     /// Always true.
@@ -77,53 +78,63 @@ pub(crate) async fn run(context: &Context, output: &Path) -> Result<CodeIndexOut
     for path in [output.to_owned(), beside(output, JOURNAL_SUFFIX), beside(output, COMPLETE_SUFFIX)] {
         check_replaceable(&path)?;
     }
-    let subjects = sources(context)?;
-    let mut index = UnfinishedIndex::open(context, output, &subjects)?;
+    let sources = sources(context)?;
+    let state = sources_hash(&sources);
+    let mut index = UnfinishedIndex::open(context, output, &state)?;
     let (mut left_out, mut resumed, mut unlisted) = (Vec::new(), 0, Vec::new());
-    for (done, (subject, text)) in subjects.iter().enumerate() {
-        context.send_progress(ProgressEvent::FilesChecked { done, total: subjects.len() });
-        if index.is_done(&subject.path) {
+    for (done, source) in sources.iter().enumerate() {
+        context.send_progress(ProgressEvent::FilesChecked { done, total: sources.len() });
+        if index.is_done(&source.file.path) {
             resumed += 1;
             continue;
         }
-        match documents(context, subject, text).await? {
+        match documents(context, source).await? {
             Some((documents, incomplete)) => {
                 left_out.extend(incomplete);
                 index.add(documents)?;
             }
-            None => unlisted.push(subject.path.display()),
+            None => unlisted.push(source.file.path.display()),
         }
     }
-    if unlisted.len() == subjects.len() {
+    if unlisted.len() == sources.len() {
         index.discard();
         let what = "no language server lists the symbols of a file here";
         return Err(ToolError::new(ErrorCode::ServerMissing, what)
             .with_hint("`lsp-tools doctor` names the servers and the commands that install them"));
     }
-    let now = sources(context)?;
-    if sources_hash(&now) != sources_hash(&subjects) {
+    if sources_hash(&self::sources(context)?) != state {
         return Err(ToolError::new(ErrorCode::Conflict, "source files changed while they were indexed")
             .with_hint("run the command again"));
     }
-    let (files, symbols) = index.finish(&subjects)?;
+    let (files, symbols) = index.finish(&sources)?;
     Ok(CodeIndexOutput { ok: true, file: output.to_owned(), files, symbols, resumed, left_out, unlisted })
 }
 
-/// The files with a server that navigates, and their texts.
-fn sources(context: &Context) -> Result<Vec<(LanguageFile, Buffer)>, ToolError> {
+/// A file with a server that navigates.
+struct Source {
+    file: LanguageFile,
+    text: Buffer,
+    hash: PartsHash,
+}
+
+/// All sources of the workspace. A file that is not text is none.
+fn sources(context: &Context) -> Result<Vec<Source>, ToolError> {
     let all = context.source_files(&WorkspacePath::root())?.into_iter();
-    let served =
-        all.filter(|subject| !context.servers_for(subject, |features| features.navigation).is_empty());
-    // A file that is not text is no source file.
-    Ok(served.filter_map(|subject| Some((subject.clone(), context.text(&subject.path).ok()?))).collect())
+    let served = all.filter(|file| !context.servers_for(file, |features| features.navigation).is_empty());
+    let source = |file: LanguageFile| {
+        let text = context.text(&file.path).ok()?;
+        let hash = ScipDocument::hash_of(&text.to_string());
+        Some(Source { file, text, hash })
+    };
+    Ok(served.filter_map(source).collect())
 }
 
 /// The state of source files.
-fn sources_hash(sources: &[(LanguageFile, Buffer)]) -> String {
+fn sources_hash(sources: &[Source]) -> String {
     let mut hasher = PartsHasher::default();
-    for (subject, text) in sources {
-        hasher.add_name(subject.path.as_path().as_os_str());
-        hasher.add(&ScipDocument::hash_of(&text.to_string()));
+    for source in sources {
+        hasher.add_name(source.file.path.as_path().as_os_str());
+        hasher.add(&source.hash);
     }
     hex(&hasher.finish())
 }
@@ -136,12 +147,11 @@ struct NamedSymbol {
     at: Position,
 }
 
-/// What a file's symbols contribute to the documents of all files, that of the file itself last,
-/// and the symbols without a complete answer. `None` if no server lists its symbols.
+/// The documents with the uses of a file's symbols, that of the file itself last, and the symbols
+/// without a complete answer. `None` if no server lists its symbols.
 async fn documents(
     context: &Context,
-    subject: &LanguageFile,
-    text: &Buffer,
+    Source { file: subject, text, hash }: &Source,
 ) -> Result<Option<(Vec<ScipDocument>, Vec<String>)>, ToolError> {
     let listed = outline(context, subject.clone(), usize::MAX, false).await?;
     if listed.verdict != Verdict::Complete {
@@ -150,14 +160,12 @@ async fn documents(
     let mut symbols = Vec::new();
     let file = format!("{SYMBOL_PREFIX}{}", descriptor(&slashed(&subject.path), "/"));
     name_symbols(&listed.output.symbols, &file, text, &mut BTreeMap::new(), &mut symbols);
-    let asked = futures::stream::iter(symbols).map(|symbol| async move {
-        let answer = ask(context, subject, &symbol).await;
-        (symbol, answer)
-    });
+    let asked = futures::stream::iter(symbols)
+        .map(|symbol| async move { (ask(context, subject, &symbol).await, symbol) });
     let mut asked = asked.buffered(SYMBOLS_AT_ONCE);
     let (mut by_file, mut own, mut incomplete) =
         (BTreeMap::<WorkspacePath, Vec<_>>::new(), Vec::new(), Vec::new());
-    while let Some((symbol, answer)) = asked.next().await {
+    while let Some((answer, symbol)) = asked.next().await {
         let Some(SymbolAnswer { uses, definitions, documentation }) = answer? else {
             incomplete.push(format!("{}:{}", subject.path.display(), symbol.name));
             continue;
@@ -177,10 +185,10 @@ async fn documents(
     let others = by_file.into_iter().map(|(path, occurrences)| document(context, &path, occurrences));
     let mut documents = Vec::from_iter(others);
     // Without the hash, an interrupted command asks about the file again.
-    let hash = incomplete.is_empty().then(|| ScipDocument::hash_of(&text.to_string()).to_vec());
+    let text_hash = if incomplete.is_empty() { hash.to_vec() } else { Vec::new() };
     documents.push(ScipDocument {
         symbols: own,
-        text_hash: hash.unwrap_or_default(),
+        text_hash,
         ..document(context, &subject.path, own_occurrences)
     });
     Ok(Some((documents, incomplete)))
@@ -316,12 +324,8 @@ struct UnfinishedIndex {
 
 impl UnfinishedIndex {
     /// Goes on with the journal of an earlier command, if the source files are the same.
-    fn open(
-        context: &Context,
-        output: &Path,
-        subjects: &[(LanguageFile, Buffer)],
-    ) -> Result<Self, ToolError> {
-        let (journal, metadata) = (beside(output, JOURNAL_SUFFIX), metadata(context, subjects));
+    fn open(context: &Context, output: &Path, sources_state: &str) -> Result<Self, ToolError> {
+        let (journal, metadata) = (beside(output, JOURNAL_SUFFIX), metadata(context, sources_state));
         let mut documents = BTreeMap::new();
         read_journal(&journal, &metadata, &mut documents);
         let failed = |error| unwritable(&journal, &error);
@@ -357,10 +361,10 @@ impl UnfinishedIndex {
 
     /// Writes the index of the sources and removes the journal. Returns the numbers of files and
     /// symbols.
-    fn finish(mut self, sources: &[(LanguageFile, Buffer)]) -> Result<(usize, usize), ToolError> {
-        for (source, text) in sources {
-            if let Some(document) = self.documents.get_mut(&slashed(&source.path)) {
-                document.text_hash = ScipDocument::hash_of(&text.to_string()).to_vec();
+    fn finish(mut self, sources: &[Source]) -> Result<(usize, usize), ToolError> {
+        for source in sources {
+            if let Some(document) = self.documents.get_mut(&slashed(&source.file.path)) {
+                document.text_hash = source.hash.to_vec();
             }
         }
         self.metadata.tool_info.iter_mut().for_each(|indexer| {
@@ -393,7 +397,7 @@ impl UnfinishedIndex {
 /// Reads what an interrupted command asked, up to where its last write was cut off.
 fn read_journal(journal: &Path, metadata: &ScipMetadata, documents: &mut BTreeMap<String, ScipDocument>) {
     let Ok((file, _)) = Workspace::open_outside(journal) else { return };
-    let until = Instant::now() + QUESTION_TIMEOUT;
+    let until = Instant::now() + READING_TIMEOUT;
     for part in IndexReader::new(file, until).map_while(Result::ok) {
         match part {
             IndexPart::Metadata(written) if written != *metadata => return,
@@ -408,28 +412,26 @@ fn read_journal(journal: &Path, metadata: &ScipMetadata, documents: &mut BTreeMa
 
 /// Adds a document to that of the same file.
 fn merge(documents: &mut BTreeMap<String, ScipDocument>, added: ScipDocument) {
-    let known = documents.entry(added.relative_path.clone()).or_default();
-    let hash = if added.text_hash.is_empty() {
-        std::mem::take(&mut known.text_hash)
-    } else {
-        added.text_hash.clone()
+    let Some(known) = documents.get_mut(&added.relative_path) else {
+        documents.insert(added.relative_path.clone(), added);
+        return;
     };
-    let (mut occurrences, mut symbols) =
-        (std::mem::take(&mut known.occurrences), std::mem::take(&mut known.symbols));
-    occurrences.extend(added.occurrences.iter().cloned());
-    symbols.extend(added.symbols.iter().cloned());
-    *known = ScipDocument { occurrences, symbols, text_hash: hash, ..added };
+    known.occurrences.extend(added.occurrences);
+    known.symbols.extend(added.symbols);
+    if !added.text_hash.is_empty() {
+        known.text_hash = added.text_hash;
+    }
 }
 
-/// The origin of an index of the present sources.
-fn metadata(context: &Context, subjects: &[(LanguageFile, Buffer)]) -> ScipMetadata {
+/// The origin of an index of sources in this state.
+fn metadata(context: &Context, sources_state: &str) -> ScipMetadata {
     let root = context.workspace.root();
     let commit = Repository::find(root, root, ".").and_then(|repository| repository.head());
     let commit = match commit {
         Ok(GitHead::Commit(id)) => Some(format!("{COMMIT_ARGUMENT}{id}")),
         Ok(GitHead::Unborn) | Err(_) => None,
     };
-    let arguments = commit.into_iter().chain([format!("{SOURCES_ARGUMENT}{}", sources_hash(subjects))]);
+    let arguments = commit.into_iter().chain([format!("{SOURCES_ARGUMENT}{sources_state}")]);
     ScipMetadata {
         tool_info: Some(ScipIndexer {
             name: env!("CARGO_PKG_NAME").to_owned(),
@@ -462,12 +464,9 @@ fn check_replaceable(path: &Path) -> Result<(), ToolError> {
         return refused("is there, and is no regular file");
     }
     let file = Workspace::open_outside(path).ok();
-    let parts = file.map(|(file, _)| IndexReader::new(file, Instant::now() + QUESTION_TIMEOUT));
-    match parts.and_then(|mut parts| parts.next()) {
-        _ if metadata.len() == 0 => Ok(()),
-        Some(Ok(_)) => Ok(()),
-        Some(Err(_)) | None => refused("is there, and is no index"),
-    }
+    let parts = file.map(|(file, _)| IndexReader::new(file, Instant::now() + READING_TIMEOUT));
+    let is_index = || matches!(parts.and_then(|mut parts| parts.next()), Some(Ok(_)));
+    if metadata.len() == 0 || is_index() { Ok(()) } else { refused("is there, and is no index") }
 }
 
 /// Creates a file in place of another. A link there, which a project may have put there, is not

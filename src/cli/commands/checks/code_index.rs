@@ -37,7 +37,7 @@ fn text(output: &CodeIndexOutput) -> String {
     text
 }
 
-/// What was left out for one reason.
+/// Names of symbols or files that were left out for one reason.
 fn list_text(reason: &str, all: &[String]) -> String {
     let names = abbreviate_list(all.iter().cloned(), all.len(), MAX_NAMED);
     if all.is_empty() { names } else { format!("left out, {reason}: {}\n", escape::line(&names)) }
